@@ -190,7 +190,6 @@
       "native/test/bit_mask_port.cpp",
       "native/test/collect_buffer_port.cpp",
       "native/test/completion_queue_port.cpp",
-      "native/test/event_queue_port.cpp",
       "native/test/fuzz_port.cpp",
       "native/test/hca_port.cpp",
       "native/test/hostile_client.cpp",

@@ -12,7 +12,7 @@ export function sourcesOf(block) {
   return blocks[block].rtl.map((name) => `fpga/rtl/${name}.sv`);
 }
 
-const axiProtocols = ['channel', 'address', 'write', 'read', 'stream'].map(
+const axiProtocols = ['channel', 'address', 'write', 'read', 'tagged_read', 'stream'].map(
   (name) => `axi/axi_${name}_protocol`,
 );
 

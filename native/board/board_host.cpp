@@ -79,6 +79,11 @@ DmaStatus BoardHost::read(unsigned underlying_function, uint64_t address, void* 
     load(memory, static_cast<uint8_t*>(destination), bytes);
     return DmaStatus::ok;
   }
+  return read_pages(underlying_function, address, destination, bytes);
+}
+
+DmaStatus BoardHost::read_pages(unsigned underlying_function, uint64_t address, void* destination,
+                                size_t bytes) {
   if (!allowed(underlying_function, address, bytes, DmaRights::read))
     return DmaStatus::fault;
   DmaRefusal refusal = DmaRefusal::none;
@@ -110,6 +115,11 @@ DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const
     }
     return DmaStatus::ok;
   }
+  return write_pages(underlying_function, address, source, bytes);
+}
+
+DmaStatus BoardHost::write_pages(unsigned underlying_function, uint64_t address, const void* source,
+                                 size_t bytes) {
   if (!allowed(underlying_function, address, bytes, DmaRights::write))
     return DmaStatus::fault;
   DmaRefusal refusal = DmaRefusal::none;

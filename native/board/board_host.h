@@ -61,6 +61,11 @@ private:
     DmaRefusal refusal = DmaRefusal::none;
     return domain.translate(address, bytes, right, refusal);
   }
+  // Page by page, where an access has to be looked at closer.
+  [[gnu::noinline]] hca::DmaStatus read_pages(unsigned underlying_function, uint64_t address,
+                                              void* destination, size_t bytes);
+  [[gnu::noinline]] hca::DmaStatus write_pages(unsigned underlying_function, uint64_t address,
+                                               const void* source, size_t bytes);
   bool allowed(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right);
   void refuse(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right,
               DmaRefusal reason);

@@ -29,7 +29,8 @@ uint64_t DeviceSide::work(uint64_t limit) {
   bool woken = false;
   while (done < limit) {
     const uint64_t before = done;
-    for (unsigned taken = 0; taken < messages_at_once && next_message(); ++taken) {
+    unsigned taken = 0;
+    for (; taken < messages_at_once && next_message(); ++taken) {
       done += deliver_burst();
       for (; message_left() && device_.can_accept_write(); ++done)
         deliver_next();
@@ -37,8 +38,12 @@ uint64_t DeviceSide::work(uint64_t limit) {
         break;
     }
     done += run(steps_in_between);
-    if (done != before)
+    if (done != before) {
+      // The ring was empty, and the device has come to rest.
+      if (taken < messages_at_once && !message_left() && !device_busy_)
+        break;
       continue;
+    }
     // A device that has just worked has looked at the time.
     if (done != 0 || woken || !wake_when_due())
       break;

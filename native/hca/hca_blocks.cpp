@@ -108,20 +108,18 @@ void HcaBlocks::count_data_units() {
 }
 
 unsigned HcaBlocks::run(unsigned limit) {
-  // A block that has more to do goes on for as many steps: its code and data are at hand.
-  constexpr unsigned most_steps_of_a_turn = 16;
-  unsigned done = 0;
-  while (done < limit && ready.any())
-    done += take_turn(ready.next(), std::min(limit - done, most_steps_of_a_turn));
-  return done;
+  unsigned left = limit;
+  while (ready.any() && left != 0)
+    take_turn(ready.next(), left);
+  return limit - left;
 }
 
 // By number and not through a table of blocks, so that calls are direct where the block's type is known.
-inline unsigned HcaBlocks::take_turn(unsigned number, unsigned limit) {
+inline void HcaBlocks::take_turn(unsigned number, unsigned& left) {
   switch (number) {
 #define FPGA_VERBS_TURN(name, ...)                                                                           \
   case name##_number:                                                                                        \
-    return turn_of<name##_number>(name, limit);
+    return turn_of<name##_number>(name, left);
     FPGA_VERBS_BLOCKS(FPGA_VERBS_TURN, FPGA_VERBS_TURN, FPGA_VERBS_NONE)
 #undef FPGA_VERBS_TURN
   default:
@@ -129,18 +127,23 @@ inline unsigned HcaBlocks::take_turn(unsigned number, unsigned limit) {
   }
 }
 
-template <unsigned number, class Block> inline unsigned HcaBlocks::turn_of(Block& block, unsigned limit) {
-  for (unsigned done = 1;; ++done) {
-    // Asleep before it works, so that it can be woken by what it does.
-    ready.sleep(number);
-    const bool has_more = block.step();
-    if (!has_more && !ready.is_awake(number))
-      return done;
-    if (done == limit) {
-      ready.wake(number);
-      return done;
-    }
-  }
+template <unsigned number, class Block> inline void HcaBlocks::turn_of(Block& block, unsigned& left) {
+  if (!step_of<number>(block, left)) [[likely]]
+    return;
+  // A block that has more to do goes on for as many steps: its code and data are at hand.
+  constexpr unsigned most_steps_of_a_turn = 16;
+  for (unsigned done = 1; done < most_steps_of_a_turn && left != 0; ++done)
+    if (!step_of<number>(block, left))
+      return;
+  ready.wake(number);
+}
+
+// Whether there is more to do.
+template <unsigned number, class Block> inline bool HcaBlocks::step_of(Block& block, unsigned& left) {
+  // Asleep before it works, so that it can be woken by what it does.
+  ready.sleep(number);
+  --left;
+  return block.step() || ready.is_awake(number);
 }
 
 uint64_t HcaBlocks::sample_clock() {

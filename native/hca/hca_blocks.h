@@ -126,9 +126,11 @@ private:
   // Whether the function still has a PCB or a kicked command.
   bool is_in_flight(unsigned underlying_function) const;
 
-  // Takes up to `limit` steps, at least one, of the block with this bit in `ready`. Returns the number taken.
-  [[gnu::always_inline]] inline unsigned take_turn(unsigned number, unsigned limit);
-  template <unsigned number, class Block> inline unsigned turn_of(Block& block, unsigned limit);
+  // Takes up to `left` steps, at least one, of the block with this bit in `ready`, and subtracts them from
+  // `left`.
+  [[gnu::always_inline]] inline void take_turn(unsigned number, unsigned& left);
+  template <unsigned number, class Block> inline void turn_of(Block& block, unsigned& left);
+  template <unsigned number, class Block> inline bool step_of(Block& block, unsigned& left);
 };
 
 } // namespace fpga_verbs::hca

@@ -1,6 +1,7 @@
 #include "test/completion_queue_port.h"
 
 #include "spec/parameters.h"
+#include "test/named_links.h"
 #include "test/parameters_of.h"
 
 #include <cstring>
@@ -8,12 +9,6 @@
 #include <vector>
 
 namespace fpga_verbs::test {
-
-namespace {
-
-constexpr unsigned completion_queue_number = 0; // its bit in the mask of ready blocks
-
-} // namespace
 
 Napi::Function CompletionQueuePort::define(Napi::Env env) {
   using P = CompletionQueuePort;
@@ -37,12 +32,9 @@ Napi::Function CompletionQueuePort::define(Napi::Env env) {
 
 CompletionQueuePort::CompletionQueuePort(const Napi::CallbackInfo& info)
     : HostedPort<CompletionQueuePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
-      context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
-      queue_pairs_(parameters_, counters_, context_memory_),
-      completion_queue_(parameters_, counters_, host_, clock_, translation_, queue_pairs_, events_) {
-  completion_queue_.on_failed({ready_, completion_queue_number});
-  const uint64_t needed = context_memory_.bytes_needed();
-  if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
+      completion_queue_(*block_of(device_, "completion_queue")) {
+  const uint64_t needed = device_.context_memory.bytes_needed();
+  if (needed > host_.bytes() || !device_.context_memory.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +
                                                 " B of context memory");
 }
@@ -55,36 +47,38 @@ Napi::Value CompletionQueuePort::create(const Napi::CallbackInfo& info) {
     entries[page].set_valid(1);
     entries[page].set_page(big_number(addresses.Get(page)) / spec::page_bytes);
   }
-  const std::optional<uint32_t> table = translation_.create_table(number(info, 0), addresses.Length());
-  if (!table || !translation_.write_entries(*table, 0, entries))
+  const std::optional<uint32_t> table =
+      device_.memory_translation.create_table(number(info, 0), addresses.Length());
+  if (!table || !device_.memory_translation.write_entries(*table, 0, entries))
     throw Napi::Error::New(info.Env(), "no page table for the queue");
   const auto input = format_of<spec::CreateCompletionQueueInput>(info[1]);
-  const std::optional<uint32_t> created = completion_queue_.create(number(info, 0), input, *table);
+  const std::optional<uint32_t> created = device_.completion_queue.create(number(info, 0), input, *table);
   if (created)
     return Napi::Number::New(info.Env(), *created);
-  translation_.destroy_table(*table);
+  device_.memory_translation.destroy_table(*table);
   return info.Env().Null();
 }
 
 void CompletionQueuePort::destroy(const Napi::CallbackInfo& info) {
-  translation_.destroy_table(completion_queue_.destroy(number(info, 0)));
+  device_.memory_translation.destroy_table(device_.completion_queue.destroy(number(info, 0)));
 }
 
 Napi::Value CompletionQueuePort::exists(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), completion_queue_.exists(number(info, 0), number(info, 1)));
+  return Napi::Boolean::New(info.Env(), device_.completion_queue.exists(number(info, 0), number(info, 1)));
 }
 
 Napi::Value CompletionQueuePort::is_in_error(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), completion_queue_.is_in_error(number(info, 0)));
+  return Napi::Boolean::New(info.Env(), device_.completion_queue.is_in_error(number(info, 0)));
 }
 
 Napi::Value CompletionQueuePort::write(const Napi::CallbackInfo& info) {
   auto entry = format_of<spec::CompletionQueueEntry>(info[2]);
-  return Napi::Boolean::New(info.Env(), completion_queue_.write(number(info, 0), number(info, 1), entry));
+  return Napi::Boolean::New(info.Env(),
+                            device_.completion_queue.write(number(info, 0), number(info, 1), entry));
 }
 
 Napi::Value CompletionQueuePort::arm(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), completion_queue_.arm(number(info, 0), {big_number(info[1])}));
+  return Napi::Boolean::New(info.Env(), device_.completion_queue.arm(number(info, 0), {big_number(info[1])}));
 }
 
 // A queue pair with a send and a receive completion queue.
@@ -93,27 +87,20 @@ Napi::Value CompletionQueuePort::create_queue_pair(const Napi::CallbackInfo& inf
   control.set_state(spec::QueuePairState::ready_to_send);
   control.set_send_completion_queue(number(info, 1));
   control.set_receive_completion_queue(number(info, 2));
-  const std::optional<uint32_t> created = queue_pairs_.create(number(info, 0), control);
+  const std::optional<uint32_t> created = device_.queue_pair_state_cache.create(number(info, 0), control);
   if (!created)
     throw Napi::Error::New(info.Env(), "no queue pair is left");
   return Napi::Number::New(info.Env(), *created);
 }
 
 Napi::Value CompletionQueuePort::state(const Napi::CallbackInfo& info) {
-  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  const auto found = device_.queue_pair_state_cache.find(number(info, 0), number(info, 1));
   return found ? Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(found->control.state())))
                : info.Env().Null();
 }
 
-// The numbers of the queue pairs whose send queues were told to go on.
-// Lets the block work if it is awake; false: it sleeps.
 Napi::Value CompletionQueuePort::step(const Napi::CallbackInfo& info) {
-  if (!ready_.any())
-    return Napi::Boolean::New(info.Env(), false);
-  ready_.sleep(completion_queue_number);
-  if (completion_queue_.step())
-    ready_.wake(completion_queue_number);
-  return Napi::Boolean::New(info.Env(), true);
+  return Napi::Boolean::New(info.Env(), take_turn(device_, completion_queue_));
 }
 
 Napi::Value CompletionQueuePort::take_events(const Napi::CallbackInfo& info) {
@@ -128,9 +115,7 @@ Napi::Value CompletionQueuePort::take_events(const Napi::CallbackInfo& info) {
 }
 
 void CompletionQueuePort::reset_function(const Napi::CallbackInfo& info) {
-  queue_pairs_.reset_function(number(info, 0));
-  completion_queue_.reset_function(number(info, 0));
-  translation_.reset_function(number(info, 0));
+  device_.reset_function(number(info, 0));
 }
 
 Napi::Value CompletionQueuePort::dropped(const Napi::CallbackInfo& info) {
@@ -139,7 +124,7 @@ Napi::Value CompletionQueuePort::dropped(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value CompletionQueuePort::verify(const Napi::CallbackInfo& info) {
-  const char* const wrong = completion_queue_.verify();
+  const char* const wrong = device_.verify();
   return wrong == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), wrong);
 }
 

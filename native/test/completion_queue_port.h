@@ -1,10 +1,9 @@
 #pragma once
 
-#include "hca/complete/completion_queue.h"
-#include "hca/memory/context_memory.h"
-#include "hca/memory/memory_translation.h"
-#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/block_makers.h"
+#include "hca/hca_blocks.h"
 #include "test/collect_buffer_port.h"
+#include "test/device_links.h"
 #include "test/hosted_port.h"
 
 #include <napi.h>
@@ -37,12 +36,11 @@ private:
 
   hca::HcaParameters parameters_;
   hca::Counters counters_;
-  hca::ReadyBlocks ready_;
   TestEvents events_;
-  hca::ContextMemory context_memory_;
-  hca::MemoryTranslation translation_;
-  hca::QueuePairStateCache queue_pairs_;
-  hca::CompletionQueue completion_queue_;
+  const hca::BlockMakers makers_{.events = &events_};
+  const hca::PortAttachments attachments_;
+  hca::HcaBlocks device_{parameters_, counters_, host_, clock_, attachments_, makers_};
+  const NamedBlock completion_queue_;
 };
 
 } // namespace fpga_verbs::test

@@ -1,11 +1,9 @@
 #include "test/hca_port.h"
 
 #include "hca/base/check_parameters.h"
-#include "test/device_links.h"
+#include "test/named_links.h"
 #include "test/parameters_of.h"
 
-#include <cstring>
-#include <optional>
 #include <string>
 
 namespace fpga_verbs::test {
@@ -26,6 +24,7 @@ Napi::Function HcaPort::define(Napi::Env env) {
                          InstanceMethod("credits", &HcaPort::credits),
                          InstanceMethod("stepBlock", &HcaPort::step_block),
                          InstanceMethod("isAwake", &HcaPort::is_awake),
+                         InstanceMethod("report", &HcaPort::report),
                      }));
 }
 
@@ -77,51 +76,11 @@ Napi::Value HcaPort::verify(const Napi::CallbackInfo& info) {
   return wrong == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), wrong);
 }
 
-template <class Use> void HcaPort::with_named_link(const Napi::CallbackInfo& info, Use use) {
-  const std::string name = info[0].As<Napi::String>();
-  if (!with_link(hca_->blocks(), name, use))
-    throw Napi::RangeError::New(info.Env(), "the device has no link " + name);
-}
+void HcaPort::push(const Napi::CallbackInfo& info) { push_unit(info, hca_->blocks()); }
 
-void HcaPort::push(const Napi::CallbackInfo& info) {
-  with_named_link(info, [&]<class Unit>(hca::DataLink<Unit>& link) {
-    if (!link.has_credit())
-      throw Napi::RangeError::New(info.Env(), "the link has no credit");
-    link.push(format_of<Unit>(info[1]));
-  });
-}
+Napi::Value HcaPort::pop(const Napi::CallbackInfo& info) { return pop_unit(info, hca_->blocks()); }
 
-// Bytes of the data unit that leaves first; null: there is none.
-Napi::Value HcaPort::pop(const Napi::CallbackInfo& info) {
-  Napi::Value value = info.Env().Null();
-  with_named_link(info, [&]<class Unit>(hca::DataLink<Unit>& link) {
-    if (link.empty())
-      return;
-    auto bytes = Napi::Uint8Array::New(info.Env(), Unit::bytes);
-    std::memcpy(bytes.Data(), &link.front(), Unit::bytes);
-    link.pop();
-    value = bytes;
-  });
-  return value;
-}
-
-Napi::Value HcaPort::credits(const Napi::CallbackInfo& info) {
-  double credits = 0;
-  with_named_link(info, [&](const auto& link) { credits = static_cast<double>(link.credits()); });
-  return Napi::Number::New(info.Env(), credits);
-}
-
-namespace {
-
-NamedBlock named_block(const Napi::CallbackInfo& info, hca::HcaBlocks& blocks) {
-  const std::string name = info[0].As<Napi::String>();
-  const std::optional<NamedBlock> found = block_of(blocks, name);
-  if (!found)
-    throw Napi::RangeError::New(info.Env(), "the device has no block " + name + " that steps");
-  return *found;
-}
-
-} // namespace
+Napi::Value HcaPort::credits(const Napi::CallbackInfo& info) { return link_credits(info, hca_->blocks()); }
 
 // Lets a block step, awake or not; false: it has nothing to do. It sleeps until it is woken.
 Napi::Value HcaPort::step_block(const Napi::CallbackInfo& info) {
@@ -133,6 +92,11 @@ Napi::Value HcaPort::step_block(const Napi::CallbackInfo& info) {
 Napi::Value HcaPort::is_awake(const Napi::CallbackInfo& info) {
   const NamedBlock named = named_block(info, hca_->blocks());
   return Napi::Boolean::New(info.Env(), hca_->blocks().ready.is_awake(named.number));
+}
+
+// As a block does, which is no link.
+void HcaPort::report(const Napi::CallbackInfo& info) {
+  hca_->blocks().events.report(format_of<spec::EventUnit>(info[0]));
 }
 
 } // namespace fpga_verbs::test

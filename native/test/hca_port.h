@@ -32,7 +32,7 @@ private:
   Napi::Value credits(const Napi::CallbackInfo& info);
   Napi::Value step_block(const Napi::CallbackInfo& info);
   Napi::Value is_awake(const Napi::CallbackInfo& info);
-  template <class Use> void with_named_link(const Napi::CallbackInfo& info, Use use);
+  void report(const Napi::CallbackInfo& info);
 
   hca::HcaParameters parameters_;
   const hca::PortAttachments attachments_;

@@ -1,7 +1,6 @@
 #include "test/bit_mask_port.h"
 #include "test/collect_buffer_port.h"
 #include "test/completion_queue_port.h"
-#include "test/event_queue_port.h"
 #include "test/fuzz_port.h"
 #include "test/hca_port.h"
 #include "test/hostile_client_port.h"
@@ -33,7 +32,6 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("BitMaskPort", BitMaskPort::define(env));
   exports.Set("CollectBufferPort", CollectBufferPort::define(env));
   exports.Set("CompletionQueuePort", CompletionQueuePort::define(env));
-  exports.Set("EventQueuePort", EventQueuePort::define(env));
   exports.Set("HcaPort", HcaPort::define(env));
   exports.Set("LinkedListQueuePort", LinkedListQueuePort::define(env));
   exports.Set("OrderPort", OrderPort::define(env));

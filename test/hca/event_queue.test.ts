@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { EventType, ManagementStatus, decode, encode } from '../../lib/spec/index.ts';
-import { makeEventQueues, type EventQueuePort } from './event_queue_port.ts';
+import {
+  EventType,
+  ManagementOpcode,
+  ManagementStatus,
+  RegionType,
+  UNDERLYING_FUNCTION_EVENTS_DROPPED_OFFSET,
+  UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_OFFSET,
+  encode,
+  type decode,
+} from '../../lib/spec/index.ts';
+import { Device, Management } from '../helpers/device.ts';
 
 const entryBytes = 32;
 const never = 0xffff_ffff_ffff_ffffn;
@@ -15,48 +24,72 @@ interface Settings {
   moderationTime?: number; // microseconds
 }
 
+function makeDevice(): Device {
+  const device = new Device({ queuePairs: 8, pageTableEntries: 1024 });
+  device.enable();
+  return device;
+}
+
 /** A host's side of one event queue: its pages, head record and what it has read. */
 class HostEventQueue {
-  readonly port: EventQueuePort;
+  readonly device: Device;
   readonly underlyingFunction: number;
   readonly eventQueue: number;
   readonly entries: number;
   readonly status: number;
   head = 0;
   time = 0n;
-  private readonly view: DataView;
+  private readonly management: Management;
   private readonly log2: number;
   private readonly pages: number[];
+  private readonly headRecord: number;
+  /** Answers to management commands are events of event queue 0, which does not exist. */
+  private droppedOfManagement = 0;
 
   constructor(
     { underlyingFunction = 1, eventQueue = 2, entriesLog2 = 2, ...moderation }: Settings,
-    port?: EventQueuePort,
+    device = makeDevice(),
+    management = new Management(device, underlyingFunction),
   ) {
-    this.port = port ?? makeEventQueues();
+    this.device = device;
+    this.management = management;
     this.underlyingFunction = underlyingFunction;
     this.eventQueue = eventQueue;
     this.log2 = entriesLog2;
     this.entries = 1 << entriesLog2;
-    this.view = new DataView(this.port.memory);
+    this.headRecord = device.allocate(8);
     // Pages out of order: entry i lies where the page list says.
     const count = Math.ceil((this.entries * entryBytes) / 4096);
-    this.pages = Array.from({ length: count }, (_, page) => 0x10000 + (count - page) * 0x2000);
-    this.status = this.port.create(
-      underlyingFunction,
+    this.pages = Array.from({ length: count }, () => device.allocate(4096)).reverse();
+    const page = (offset: number): bigint => device.address(offset) >> 12n;
+    this.status = this.manage(ManagementOpcode.createEventQueue, {}, [
       encode('create_event_queue_input', {
         event_queue: eventQueue,
         entries_log2: entriesLog2,
         pages: count,
         moderation_count: moderation.moderationCount ?? 0,
         moderation_time: moderation.moderationTime ?? 0,
-        head_address: this.port.base + 0x8000n,
+        head_address: device.address(this.headRecord),
       }),
-      this.pages.map((page) => this.port.base + BigInt(page)),
-    );
+      ...this.pages.map((offset) => encode('page_table_entry', { valid: 1, page: page(offset) })),
+    ]);
+  }
+
+  /** Another queue of the function: its status. */
+  another(settings: Settings): number {
+    return new HostEventQueue(
+      { underlyingFunction: this.underlyingFunction, ...settings },
+      this.device,
+      this.management,
+    ).status;
+  }
+
+  destroy(): number {
+    return this.manage(ManagementOpcode.destroyEventQueue, { input_modifier: this.eventQueue });
   }
 
   report(object: number, type: number = EventType.completion, eventQueue = this.eventQueue): void {
-    this.port.report(
+    this.device.port.report(
       encode('event_unit', {
         type,
         underlying_function: this.underlyingFunction,
@@ -70,7 +103,7 @@ class HostEventQueue {
   peek(): ReturnType<typeof decode> | undefined {
     const index = this.head & (this.entries - 1);
     const offset = this.pages[(index * entryBytes) >> 12]! + ((index * entryBytes) & 4095);
-    const entry = decode('event_queue_entry', new Uint8Array(this.port.memory, offset, entryBytes));
+    const entry = this.device.get(offset, 'event_queue_entry', entryBytes);
     const phase = ((this.head >>> this.log2) & 1) ^ 1;
     return entry['phase'] === phase ? entry : undefined;
   }
@@ -78,26 +111,51 @@ class HostEventQueue {
   /** Takes the entry at the head and tells the device. */
   take(): ReturnType<typeof decode> | undefined {
     const entry = this.peek();
-    if (entry !== undefined) this.view.setUint32(0x8000, ++this.head, true);
+    if (entry !== undefined) this.tellHead(++this.head);
     return entry;
   }
 
-  arm(): void {
-    this.port.arm(this.underlyingFunction, this.eventQueue);
+  tellHead(head: number): void {
+    this.device.view.setUint32(this.headRecord, head, true);
+  }
+
+  arm(eventQueue = this.eventQueue): void {
+    const { underlyingFunction: page } = this;
+    this.device.write32(
+      RegionType.underlyingFunction,
+      page,
+      UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_OFFSET,
+      eventQueue,
+    );
   }
 
   advance(microseconds: number): void {
     this.time += BigInt(microseconds) * 1000n;
-    this.port.setTime(this.time);
-    while (this.port.step());
+    this.device.port.setTime(this.time);
+    this.device.runUntilIdle();
   }
 
   get interrupts(): number {
-    return this.port.interrupts(this.underlyingFunction, this.eventQueue);
+    return this.device.port.interrupts(this.underlyingFunction, this.eventQueue);
   }
 
   get dropped(): number {
-    return this.port.dropped(this.underlyingFunction);
+    return this.allDropped - this.droppedOfManagement;
+  }
+
+  private get allDropped(): number {
+    const { device, underlyingFunction: page } = this;
+    return Number(
+      device.read64(RegionType.underlyingFunction, page, UNDERLYING_FUNCTION_EVENTS_DROPPED_OFFSET),
+    );
+  }
+
+  /** Carries out a management command; its status. */
+  private manage(...command: Parameters<Management['execute']>): number {
+    const before = this.allDropped;
+    const { status } = this.management.execute(...command);
+    this.droppedOfManagement += this.allDropped - before;
+    return Number(status);
   }
 }
 
@@ -134,8 +192,8 @@ describe('event_queue', () => {
     host.report(1, EventType.completion, 3);
     expect(host.dropped).toBe(1);
     expect(host.peek()).toBeUndefined();
-    expect(host.port.destroy(host.underlyingFunction, host.eventQueue)).toBe(true);
-    expect(host.port.destroy(host.underlyingFunction, host.eventQueue)).toBe(false);
+    expect(host.destroy()).toBe(ManagementStatus.success);
+    expect(host.destroy()).toBe(ManagementStatus.badObject);
     host.report(2);
     expect(host.dropped).toBe(2);
     expect(host.peek()).toBeUndefined();
@@ -144,12 +202,11 @@ describe('event_queue', () => {
   it('refuses numbers and sizes out of range, and a queue that exists', () => {
     const host = new HostEventQueue({});
     expect(host.status).toBe(ManagementStatus.success);
-    expect(new HostEventQueue({}, host.port).status).toBe(ManagementStatus.inUse);
-    expect(new HostEventQueue({ underlyingFunction: 2 }, host.port).status).toBe(ManagementStatus.success);
+    expect(host.another({})).toBe(ManagementStatus.inUse);
+    const other = new HostEventQueue({ underlyingFunction: 2 }, host.device);
+    expect(other.status).toBe(ManagementStatus.success);
     for (const wrong of [{ eventQueue: 8 }, { entriesLog2: 0 }, { entriesLog2: 16 }])
-      expect(new HostEventQueue({ underlyingFunction: 3, ...wrong }, host.port).status).toBe(
-        ManagementStatus.badParameter,
-      );
+      expect(other.another({ eventQueue: 3, ...wrong })).toBe(ManagementStatus.badParameter);
   });
 
   it('interrupts once for each arming', () => {
@@ -176,8 +233,8 @@ describe('event_queue', () => {
 
   it('does not arm a queue that does not exist', () => {
     const host = new HostEventQueue({});
-    for (const eventQueue of [3, 8, 255]) host.port.arm(host.underlyingFunction, eventQueue);
-    expect(host.port.verify()).toBeNull();
+    for (const eventQueue of [3, 8, 255]) host.arm(eventQueue);
+    expect(host.device.port.verify()).toBeNull();
     expect(host.interrupts).toBe(0);
   });
 
@@ -185,12 +242,12 @@ describe('event_queue', () => {
     const host = new HostEventQueue({ entriesLog2: 4, moderationCount: 3, moderationTime: 100 });
     host.arm();
     host.report(0);
-    expect(host.port.nextDeadline()).toBe(100_000n);
+    expect(host.device.port.nextDeadline()).toBe(100_000n);
     host.advance(99);
     expect(host.interrupts).toBe(0);
     host.advance(1);
     expect(host.interrupts).toBe(1);
-    expect(host.port.nextDeadline()).toBe(never);
+    expect(host.device.port.nextDeadline()).toBe(never);
     host.take();
     host.arm();
     host.report(1);
@@ -198,7 +255,7 @@ describe('event_queue', () => {
     expect(host.interrupts).toBe(1);
     host.report(3);
     expect(host.interrupts).toBe(2);
-    expect(host.port.nextDeadline()).toBe(never);
+    expect(host.device.port.nextDeadline()).toBe(never);
   });
 
   it('writes the error of an object once while the event is unread', () => {
@@ -219,7 +276,7 @@ describe('event_queue', () => {
 
   it('counts what DMA faults cost, and goes on', () => {
     const host = new HostEventQueue({});
-    host.port.faultAccess(0);
+    host.device.port.faultAccess(0);
     host.report(0);
     expect(host.dropped).toBe(1);
     host.report(1);
@@ -230,7 +287,7 @@ describe('event_queue', () => {
     const host = new HostEventQueue({ entriesLog2: 1 });
     host.report(0);
     host.report(1);
-    new DataView(host.port.memory).setUint32(0x8000, 77, true);
+    host.tellHead(77);
     host.report(2);
     expect(host.dropped).toBe(1);
     expect(host.take()).toMatchObject({ object: 0 });
@@ -240,14 +297,14 @@ describe('event_queue', () => {
     const first = new HostEventQueue({ moderationCount: 2, moderationTime: 10 });
     const second = new HostEventQueue(
       { underlyingFunction: 2, moderationCount: 2, moderationTime: 20 },
-      first.port,
+      first.device,
     );
     first.arm();
     second.arm();
     first.report(1);
     second.report(1);
-    first.port.resetFunction(1);
-    expect(first.port.verify()).toBeNull();
+    first.device.port.resetFunction(1);
+    expect(first.device.port.verify()).toBeNull();
     second.advance(20);
     expect([first.interrupts, second.interrupts]).toEqual([0, 1]);
     first.report(2);
@@ -323,8 +380,8 @@ describe('event_queue', () => {
               steps[name]();
               expect(host.interrupts).toBe(interrupts);
               expect(host.dropped).toBe(dropped);
-              expect(host.port.nextDeadline()).toBe(due ?? never);
-              expect(host.port.verify()).toBeNull();
+              expect(host.device.port.nextDeadline()).toBe(due ?? never);
+              expect(host.device.port.verify()).toBeNull();
             }
         },
       ),

@@ -11,12 +11,17 @@ import {
   decode,
   encode,
 } from '../../lib/spec/index.ts';
+import { bytesOf, links } from '../helpers/wiring.ts';
 import { ManagedFunction, eventsOf, holdings, makeEventQueue, makeHost } from './managed_function.ts';
 import { bitOf, createInput, goodAttributes, maskOf } from './management_inputs.ts';
 
 const { success, badParameter, badObject, badState, noResources } = ManagementStatus;
 const { contextMemoryFault } = ManagementStatus;
 const { createQueuePair, destroyQueuePair, modifyQueuePair, queryQueuePair } = ManagementOpcode;
+
+/** A data unit of zeros, of a link. */
+const emptyUnit = (name: string): Uint8Array =>
+  new Uint8Array(bytesOf(links.find((link) => link.name === name)!));
 
 describe('create_queue_pair', () => {
   it.each([
@@ -190,11 +195,13 @@ describe('a queue pair', () => {
       expect(device.port.verify()).toBeNull();
     });
 
-    it.each([0, 1, 2, 3])('is in RESET when what was on its way on link %i has passed', (link) => {
+    const unpinned = ['kicks_collected', 'kicks_scheduled', 'kicks_started', 'post_notices'];
+    it.each(unpinned)('is in RESET when what was on its way on %s has passed', (link) => {
       const { device, host, domain } = makeHost();
+      const none = emptyUnit(link);
       const number = host.createQueuePair(domain);
       device.port.setState(1, number, QueuePairState.readyToSend);
-      for (let unit = 0; unit < 2; ++unit) device.port.pushUnpinned(link);
+      for (let unit = 0; unit < 2; ++unit) device.port.push(link, none);
       host.post(modifyQueuePair, { input_modifier: number }, [encode('queue_pair_attributes', reset)]);
       host.ring();
       for (let unit = 0; unit < 2; ++unit) {
@@ -202,8 +209,8 @@ describe('a queue pair', () => {
         expect(host.takeAnswers()).toEqual([]);
         expect(device.port.pin(number)).toBe(false);
         // Later accesses do not hold it up.
-        device.port.pushUnpinned(link);
-        device.port.popUnpinned(link);
+        device.port.push(link, none);
+        device.port.pop(link);
       }
       device.runUntilIdle();
       expect(host.takeAnswers()).toMatchObject([{ status: success }]);
@@ -259,6 +266,7 @@ describe('a queue pair', () => {
     it('is told to queue_pair_fetch when it becomes RTS, as soon as there is a credit', () => {
       const { device, host, domain } = makeHost();
       const number = host.createQueuePair(domain, ServiceType.unreliableDatagram);
+      const link = 'schedule_requests';
       const go = (state: QueuePairState, ...more: QueuePairAttribute[]): void => {
         const mask = maskOf(QueuePairAttribute.state, ...more);
         expect(host.modify(number, goodAttributes(mask, state)).status).toBe(success);
@@ -266,13 +274,27 @@ describe('a queue pair', () => {
       const { partitionKeyIndex, port, queueKey, sendPsn } = QueuePairAttribute;
       go(QueuePairState.init, partitionKeyIndex, port, queueKey);
       go(QueuePairState.readyToReceive);
-      expect(device.port.takeResumed()).toEqual([]);
+      // A command is posted; told, queue_pair_fetch asks send_queue_scheduler for it.
+      const postOne = (): void => {
+        const requester = encode('queue_pair_requester', { next: 0, posted: 0 });
+        expect(device.port.setRequester(1, number, requester)).toBe(true);
+      };
+      const asked = (): unknown => {
+        const request = device.port.pop(link);
+        return request === null ? undefined : decode('schedule_request', request);
+      };
+      const told = { underlying_function: 1, queue_pair_number: number };
+      postOne();
+      expect(asked()).toBeUndefined();
       go(QueuePairState.readyToSend, sendPsn);
-      const told = [{ underlyingFunction: 1, queuePairNumber: number }];
-      expect(device.port.takeResumed()).toEqual(told);
+      expect(asked()).toMatchObject(told);
+      expect(asked()).toBeUndefined();
+      postOne();
+      device.port.unpin(number);
       go(QueuePairState.sendQueueDrained);
-      expect(device.port.takeResumed()).toEqual([]);
-      device.port.setSendQueueCredit(false);
+      expect(asked()).toBeUndefined();
+      let credits = 0;
+      for (; device.port.credits(link) > 0; credits++) device.port.push(link, emptyUnit(link));
       host.post(modifyQueuePair, { input_modifier: number }, [
         encode(
           'queue_pair_attributes',
@@ -282,10 +304,10 @@ describe('a queue pair', () => {
       host.post(ManagementOpcode.createProtectionDomain);
       host.ring();
       for (let step = 0; step < 20; ++step) expect(device.port.step()).toBe(true);
-      expect(device.port.takeResumed()).toEqual([]);
-      device.port.setSendQueueCredit(true);
+      for (; credits > 0; credits--) expect(asked()).toMatchObject({ queue_pair_number: 0 });
+      expect(asked()).toBeUndefined();
       device.runUntilIdle();
-      expect(device.port.takeResumed()).toEqual(told);
+      expect(asked()).toMatchObject(told);
       expect(host.takeAnswers()).toMatchObject([{ status: success }, { status: success }]);
     });
   });

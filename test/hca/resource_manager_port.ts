@@ -94,14 +94,12 @@ export interface ResourceManagerPort extends HostMethods {
   /** Lets resource_manager work if it is awake; false: it sleeps. */
   step(): boolean;
   isAwake(): boolean;
-  /** A data unit on, and off, a link whose units are not pinned: kicks collected, scheduled, started; post notices. */
-  pushUnpinned(link: number): void;
-  popUnpinned(link: number): void;
-  /** Whether queue_pair_fetch takes what it is told. */
-  setSendQueueCredit(hasCredit: boolean): void;
+  /** As those of HcaPort. */
+  push(link: string, unit: Uint8Array): void;
+  pop(link: string): Uint8Array | null;
+  credits(link: string): number;
   /** completion_queue: an entry of zeros. */
   writeCompletion(underlyingFunction: number, completionQueue: number): boolean;
-  takeResumed(): { underlyingFunction: number; queuePairNumber: number }[];
   resetFunction(underlyingFunction: number): void;
   counters(underlyingFunction: number): {
     commandsRefused: number;

@@ -17,6 +17,8 @@ import { makeHca, type HcaOptions, type HcaPort } from './hca_port.ts';
 
 const page = 4096;
 const managementLog2 = 4;
+const mailboxHeader = 16;
+const inputPages = 4;
 
 type Fields = Parameters<typeof encode>[1];
 type Decoded = ReturnType<typeof decode>;
@@ -132,7 +134,7 @@ export class Management {
     this.underlyingFunction = underlyingFunction;
     this.sendQueue = device.allocate(64 << managementLog2);
     this.completionQueue = device.allocate(64 << managementLog2);
-    this.input = device.allocate(page);
+    this.input = device.allocate(inputPages * page);
     this.output = device.allocate(page);
     const write64 = (offset: number, value: bigint): void =>
       device.write64(RegionType.underlyingFunction, underlyingFunction, offset, value);
@@ -165,13 +167,7 @@ export class Management {
   /** Gives the device a command, as execute(), and its number. The one before it has to be answered. */
   post(opcode: ManagementOpcode, fields: Fields = {}, inputs: readonly Uint8Array[] = []): number {
     const { device } = this;
-    const length = inputs.reduce((sum, part) => sum + part.length, 0);
-    device.put(this.input, 'mailbox_header', { next: 0n, length });
-    let at = this.input + 16;
-    for (const part of inputs) {
-      device.bytes.set(part, at);
-      at += part.length;
-    }
+    const length = this.fillInput(inputs);
     const mask = (1 << managementLog2) - 1;
     const number = this.tail++;
     device.put(this.sendQueue + (number & mask) * 64, 'management_command', {
@@ -192,6 +188,20 @@ export class Management {
       this.tail & 0xffff,
     );
     return number;
+  }
+
+  /** Puts `inputs` into the chained pages of the input mailbox, one behind the other. Gives their bytes. */
+  private fillInput(inputs: readonly Uint8Array[]): number {
+    const { device } = this;
+    const all = inputs.flatMap((part) => [...part]);
+    const content = page - mailboxHeader;
+    for (let at = 0, offset = this.input; at < Math.max(1, all.length); at += content, offset += page) {
+      const portion = all.slice(at, at + content);
+      const next = at + content < all.length ? device.address(offset + page) : 0n;
+      device.put(offset, 'mailbox_header', { next, length: portion.length });
+      device.bytes.set(portion, offset + mailboxHeader);
+    }
+    return all.length;
   }
 
   /** The answer to a command, when it is there. */

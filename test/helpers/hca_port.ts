@@ -45,6 +45,8 @@ export interface HcaPort extends HostMethods {
   stepBlock(block: string): boolean;
   /** Whether the block has been woken since. */
   isAwake(block: string): boolean;
+  /** Reports an event_unit, as a block does. */
+  report(event: Uint8Array): void;
 }
 
 const addon = loadTestAddon() as { HcaPort: new (options: HcaOptions) => HcaPort };

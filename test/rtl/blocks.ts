@@ -27,7 +27,7 @@ export function rtlSources(block: string): string[] {
   return blockOf(block).rtl.map((name) => `${root}fpga/rtl/${name}.sv`);
 }
 
-const axiProtocols = ['channel', 'address', 'write', 'read', 'stream'].map(
+const axiProtocols = ['channel', 'address', 'write', 'read', 'tagged_read', 'stream'].map(
   (name) => `axi/axi_${name}_protocol`,
 );
 

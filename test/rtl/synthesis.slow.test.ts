@@ -65,9 +65,17 @@ describe('synthesis of the blocks', () => {
   it('reads every block at every width, and finds every wire driven', { timeout: 600_000 }, (context) => {
     requireTool('yosys', context);
     // The others are in hca_front.
-    const blocks = ['hardware_linked_list_queue', 'icrc_append', 'icrc_check', 'hca_front'];
+    const blocks = [
+      'hardware_linked_list_queue',
+      'burst_reader',
+      'burst_writer',
+      'icrc_check',
+      'packet_headers',
+      'packet_memory',
+      'hca_front',
+    ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(13);
+    expect(said.match(/nothing wrong/g)).toHaveLength(25);
   });
 
   it('reads every block at every width by slang too', { timeout: 600_000 }, (context) => {
@@ -76,10 +84,14 @@ describe('synthesis of the blocks', () => {
     if (spawnSync(process.execPath, [slang, '--install']).status !== 0)
       leaveOut('the packages of fpga/slang cannot be installed: see npm ci --prefix fpga/slang', context);
     // hca_front has the other blocks in it.
-    const said = execFileSync(process.execPath, [slang, 'icrc_append', 'icrc_check', 'hca_front'], {
-      encoding: 'utf8',
-    });
-    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(12);
+    const said = execFileSync(
+      process.execPath,
+      [slang, 'burst_reader', 'burst_writer', 'icrc_check', 'packet_headers', 'packet_memory', 'hca_front'],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(24);
     expect(said).not.toContain('warning');
   });
 
@@ -98,8 +110,12 @@ describe('synthesis of the blocks', () => {
         virtual_kick: '–',
         collect_buffer: '8 16 32 64',
         host_memory: '8 16 32 64',
+        burst_reader: '8 16 32 64',
+        burst_writer: '8 16 32 64',
         icrc_append: '8 16 32 64',
         icrc_check: '8 16 32 64',
+        packet_headers: '8 16 32 64',
+        packet_memory: '8 16 32 64',
         hca_front: '8 16 32 64',
       });
     },

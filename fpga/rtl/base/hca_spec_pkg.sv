@@ -720,6 +720,18 @@ package hca_spec_pkg;
     PACKET_DROP_WRONG_QUEUE_KEY = 8'd24  // Q_Key.
   } packet_drop_t;
 
+  // Opcodes whose packets have an extended transport header, a bit each. Source: InfiniBand volume 1, 9.2.1 and table 38.
+  localparam logic [255:0] PACKET_OPCODES_WITH_DATAGRAM = 256'h30000000000000000000000000;
+  localparam logic [255:0] PACKET_OPCODES_WITH_RDMA = 256'hc4000001c40;
+  localparam logic [255:0] PACKET_OPCODES_WITH_ATOMIC = 256'h180000;
+  localparam logic [255:0] PACKET_OPCODES_WITH_ACKNOWLEDGE = 256'h7a000;
+  localparam logic [255:0] PACKET_OPCODES_WITH_ATOMIC_ACKNOWLEDGE = 256'h40000;
+  localparam logic [255:0] PACKET_OPCODES_WITH_IMMEDIATE = 256'h200000000000000a2800000a28;
+  localparam logic [255:0] PACKET_OPCODES_WITH_INVALIDATE = 256'hc00000;
+  // Opcodes whose packets may have a payload, and all that are known.
+  localparam logic [255:0] PACKET_OPCODES_WITH_PAYLOAD = 256'h2000000300000000000000fffffe1efff;
+  localparam logic [255:0] PACKET_OPCODES_KNOWN = 256'h2000000300000000000000fffffffffff;
+
   // Commands and what they consist of.
 
   // Header of a command and of a send work queue entry. Segment 0 decides how much follows, so one 8 B write tells the scoreboard everything. Source: US8589610, command header and payload.

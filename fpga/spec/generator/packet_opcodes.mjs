@@ -1,6 +1,6 @@
 // Packets by opcode of the BTH: the facts on each, for the device and for those who read its packets.
 import { header, inNamespace } from './cpp.mjs';
-import { camelCase, pascalCase } from './names.mjs';
+import { camelCase, pascalCase, upperCase } from './names.mjs';
 import { notice } from './text.mjs';
 
 /** The enums that each key of a packet opcode takes its values from. */
@@ -128,6 +128,21 @@ export interface PacketFacts {
 export const packetOpcodes: Readonly<Record<PacketOpcode, PacketFacts>> = {
 ${rows.join('')}};
 `;
+}
+
+/** Constants of hca_spec_pkg.sv: sets of opcodes, those of each extended header, of a payload, and of all that are known. */
+export function svPacketOpcodes({ enums, packetOpcodes }) {
+  const { source, entries, reserved } = packetOpcodes;
+  const setOf = (opcodes) =>
+    `256'h${opcodes.reduce((sum, opcode) => sum | (1n << BigInt(opcode)), 0n).toString(16)}`;
+  const chosen = (holds) => entries.filter(holds).map(({ opcode }) => valueOf(enums, 'opcode', opcode));
+  const sets = enums
+    .find((each) => each.name === enumsOfPacketOpcode.headers)
+    .values.map(({ name }) => [upperCase(name), setOf(chosen(({ headers }) => headers.includes(name)))]);
+  const constant = (name, set) => `  localparam logic [255:0] PACKET_OPCODES_${name} = ${set};\n`;
+  return `  // Opcodes whose packets have an extended transport header, a bit each. Source: ${source}.
+${sets.map(([name, set]) => constant(`WITH_${name}`, set)).join('')}  // Opcodes whose packets may have a payload, and all that are known.
+${constant('WITH_PAYLOAD', setOf([...chosen(({ payload }) => payload), ...reserved]))}${constant('KNOWN', setOf([...chosen(() => true), ...reserved]))}`;
 }
 
 /** The table of formats.md. */

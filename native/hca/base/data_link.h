@@ -15,7 +15,8 @@ namespace fpga_verbs::hca {
 template <class DataUnit> class DataLink {
 public:
   // `depth`: entries, a power of two.
-  explicit DataLink(uint32_t depth) : units_(std::make_unique<DataUnit[]>(depth)), mask_(depth - 1) {
+  explicit DataLink(uint32_t depth)
+      : units_(std::make_unique<DataUnit[]>(depth)), mask_(depth - 1), free_(depth) {
     assert(std::has_single_bit(depth));
   }
 
@@ -25,11 +26,11 @@ public:
   }
 
   size_t depth() const { return size_t{mask_} + 1; }
-  size_t credits() const { return depth() - size(); }
+  size_t credits() const { return free_; }
 
   // Whether the producer holds that many credits. If not, the next pop wakes it, and it may ask again.
   bool has_credit(uint32_t wanted = 1) {
-    if (tail_ - head_ + wanted <= mask_ + 1) [[likely]]
+    if (wanted <= free_) [[likely]]
       return true;
     want();
     return false;
@@ -41,7 +42,8 @@ public:
   size_t size() const { return tail_ - head_; }
 
   void push(const DataUnit& unit) {
-    assert(size() <= mask_);
+    assert(free_ != 0);
+    --free_;
     units_[tail_++ & mask_] = unit;
     ++count_;
     consumer_.wake();
@@ -61,13 +63,17 @@ public:
   void pop() {
     assert(!empty());
     ++head_;
+    ++free_;
     if (wanted_) [[unlikely]] {
       wanted_ = false;
       producer_.wake();
     }
   }
 
-  void clear() { head_ = tail_; }
+  void clear() {
+    head_ = tail_;
+    free_ = mask_ + 1;
+  }
 
   // Data units pushed since the start, and how many of them have left.
   const uint64_t& count() const { return count_; }
@@ -78,6 +84,7 @@ private:
   uint32_t mask_; // of an index into units_
   uint32_t head_ = 0;
   uint32_t tail_ = 0;
+  uint32_t free_; // credits of the producer
   uint64_t count_ = 0;
   bool wanted_ = false; // the producer waits for a pop
   Waker producer_;

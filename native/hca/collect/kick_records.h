@@ -103,7 +103,7 @@ private:
     uint8_t& bits = on_[underlying_function];
     bits = static_cast<uint8_t>((bits & ~ring_on) | (on ? ring_on : 0));
   }
-  void write_to_ring(unsigned underlying_function, spec::KickRecord& record, uint8_t* place);
+  inline void write_to_ring(unsigned underlying_function, spec::KickRecord& record, uint8_t* place);
   void write(spec::KickRecordType type, const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
              spec::Opcode opcode, std::optional<uint64_t> begin, uint8_t* place);
   bool write_by_dma(unsigned underlying_function, uint64_t address, spec::KickRecord record);

@@ -21,8 +21,10 @@ class LaneCredits {
 public:
   LaneCredits(unsigned lanes, uint32_t own, uint32_t shared, uint32_t shared_cap)
       : pool_(lanes, own, shared, shared_cap) {
-    for (unsigned lane = 0; lane < lanes; ++lane)
-      note(lane);
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      note(lane, CreditSource::own);
+      note(lane, CreditSource::shared);
+    }
   }
 
   // The lanes that can get a credit, a bit each.
@@ -31,26 +33,27 @@ public:
   // Takes a credit for one of lanes() and returns its source.
   CreditSource take(unsigned lane) {
     const CreditSource source = pool_.take(lane);
-    note(lane);
+    note(lane, source);
     return source;
   }
 
   // Takes a credit from a source that another block has selected, whatever the current division.
   void take_from(unsigned lane, CreditSource source) {
     pool_.hold(lane, source);
-    note(lane);
+    note(lane, source);
   }
 
   void give_back(unsigned lane, CreditSource source) {
     pool_.give_back(lane, source);
-    note(lane);
+    note(lane, source);
   }
 
   // Changes the division; credits in use beyond it return first.
   void divide(unsigned lane, uint32_t own, uint32_t shared_cap) {
     pool_.set_own(lane, own);
     pool_.set_shared_cap(lane, shared_cap);
-    note(lane);
+    note(lane, CreditSource::own);
+    note(lane, CreditSource::shared);
   }
   void set_shared(uint32_t credits) { pool_.set_shared(credits); }
 
@@ -72,10 +75,13 @@ public:
   uint32_t shared_free() const { return pool_.shared() - std::min(pool_.shared(), pool_.shared_held()); }
 
 private:
-  void note(unsigned lane) {
-    const uint64_t bit = uint64_t{1} << lane;
-    has_own_ = pool_.own_held(lane) < pool_.own(lane) ? has_own_ | bit : has_own_ & ~bit;
-    below_cap_ = pool_.shared_held(lane) < pool_.shared_cap(lane) ? below_cap_ | bit : below_cap_ & ~bit;
+  // Credits from this source have come or gone.
+  void note(unsigned lane, CreditSource source) {
+    const bool is_own = source == CreditSource::own;
+    const bool is_left = is_own ? pool_.own_held(lane) < pool_.own(lane)
+                                : pool_.shared_held(lane) < pool_.shared_cap(lane);
+    uint64_t& lanes = is_own ? has_own_ : below_cap_;
+    lanes = (lanes & ~(uint64_t{1} << lane)) | uint64_t{is_left} << lane;
   }
 
   CreditPool pool_;

@@ -66,14 +66,12 @@ bool VirtualKick::step() {
       finish(finishes->front());
       finishes->pop();
     }
-  for (DataLink<spec::KickUnit>* const kicks : {&kicks_scheduled_, &kicks_collected_})
-    if (!kicks->empty()) {
-      if (accept(kicks->front())) {
-        kicks->pop();
-        worked = true;
-      }
-      has_more = has_more || !kicks->empty();
-    }
+  if (!kicks_scheduled_.empty())
+    take(kicks_scheduled_, worked, has_more);
+  if (!kicks_collected_.empty())
+    take(kicks_collected_, worked, has_more);
+  if ((waiting_ | lanes_with_dropped_) == 0)
+    return worked && has_more;
   if (const uint64_t lanes = able(); lanes != 0 && kicks_started_.has_credit()) {
     const uint64_t behind = lanes & ~lanes_below(last_started_ + 1);
     start(lowest(behind != 0 ? behind : lanes));
@@ -82,10 +80,17 @@ bool VirtualKick::step() {
   return worked && (has_more || able() != 0);
 }
 
+// The first command of a link, if it need not wait for a credit.
+void VirtualKick::take(DataLink<spec::KickUnit>& kicks, bool& worked, bool& has_more) {
+  if (accept(kicks.front())) {
+    kicks.pop();
+    worked = true;
+  }
+  has_more = has_more || !kicks.empty();
+}
+
 // The lanes whose next command can be started, or is dropped.
 uint64_t VirtualKick::able() const {
-  if ((waiting_ | lanes_with_dropped_) == 0)
-    return 0;
   return (waiting_ & execution_credits_.lanes() & completion_credits_.lanes()) | lanes_to_discard();
 }
 

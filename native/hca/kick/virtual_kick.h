@@ -84,7 +84,8 @@ private:
   };
 
   inline uint64_t able() const;
-  inline bool accept(const spec::KickUnit& kick);
+  inline void take(DataLink<spec::KickUnit>& kicks, bool& worked, bool& has_more);
+  bool accept(const spec::KickUnit& kick);
   inline void pass(const spec::KickUnit& kick, unsigned lane);
   inline void hold_lane(const spec::KickUnit& kick, unsigned lane);
   inline void take_credits(spec::KickUnit first);

@@ -15,9 +15,9 @@ enum class CreditSource : uint8_t { none, own, shared };
 class CreditPool {
 public:
   CreditPool(size_t owners, uint32_t own, uint32_t shared, uint32_t shared_cap)
-      : shared_(shared), owners_(owners, Owner{own, shared_cap, 0, 0}) {}
+      : shared_(shared), count_(owners), owners_(owners, Owner{own, shared_cap, 0, 0}) {}
 
-  size_t owners() const { return owners_.size(); }
+  size_t owners() const { return count_; }
 
   // Changes the division: the credits of one owner; the shared credits and the maximum that an owner may
   // hold.
@@ -79,16 +79,17 @@ private:
   };
 
   Owner& at(size_t owner) {
-    assert(owner < owners_.size());
+    assert(owner < count_);
     return owners_[owner];
   }
   const Owner& at(size_t owner) const {
-    assert(owner < owners_.size());
+    assert(owner < count_);
     return owners_[owner];
   }
 
   uint32_t shared_;
   uint32_t shared_held_ = 0;
+  size_t count_; // of owners
   std::vector<Owner> owners_;
 };
 

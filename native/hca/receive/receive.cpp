@@ -115,11 +115,9 @@ bool Receive::take_fetched() {
 
 // The data unit of the queue pair whose turn it is.
 bool Receive::work() {
-  if (!can_work())
+  if (!queue_.lists_ready().any() || !can_work())
     return false;
   const uint16_t list = queue_.arbitrate(1);
-  if (list == no_list)
-    return false;
   switch (work_on(queue_.front(list))) {
   case Progress::done:
     queue_.pop_front(list);
@@ -175,7 +173,7 @@ void Receive::want_descriptor(const spec::PacketUnit& unit) {
 // Flushes.
 
 bool Receive::take_flush() {
-  if (queue_.inbound_credits() == 0)
+  if ((flushes_.empty() && !descriptors_.has_flush()) || queue_.inbound_credits() == 0)
     return false;
   if (!flushes_.empty()) {
     const spec::QueuePairNotice notice = flushes_.front();

@@ -276,8 +276,9 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
   }
   if (!in_turn || !may_send(standing.control, requester, kick.send_queue_sequence_number()))
     return Verdict::hand_back;
-  const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
-  requester.set_hold(hold(buffers_[buffer], standing, requester));
+  PhysicalCollectBuffer& pcb = buffers_[kick.physical_collect_buffer()];
+  pcb.execution.message_length = send_message_length(pcb);
+  requester.set_hold(hold(pcb, standing, requester));
   if (requester.hold() == spec::SendHold::none)
     return Verdict::execute;
   ++counters_.function[kick.underlying_function()].send_holds[static_cast<size_t>(requester.hold())];
@@ -310,7 +311,7 @@ spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Stan
     return SendHold::none;
   constexpr uint32_t window = (psn_mask + 1) / 2;
   const uint32_t used = (requester.next_psn() - completion.unacknowledged_psn()) & psn_mask;
-  const uint64_t packets = packets_of(send_message_length(pcb), mtu_of(control));
+  const uint64_t packets = packets_of(pcb.execution.message_length, mtu_of(control));
   return used != 0 && used + packets > window ? SendHold::packet_window : SendHold::none;
 }
 
@@ -359,18 +360,18 @@ void QueuePairFetch::plan(const spec::KickUnit& kick, const Standing& standing, 
   Execution& execution = pcb.execution;
   execution.kick = kick;
   execution.begun = kick_records_.begin(kick.underlying_function());
-  execution.message_length = 0;
   execution.packets = 0;
   execution.first_psn = requester.next_psn();
   execution.next_packet = 0;
   execution.entry_begin = 0;
   execution.gather_entry = 0;
   execution.retry_epoch = static_cast<uint8_t>(requester.retry_epoch());
-  if (kick.status() != CompletionStatus::success)
+  if (kick.status() != CompletionStatus::success) {
+    execution.message_length = 0;
     return;
+  }
   if (is_local_operation(pcb.header().opcode()))
     return;
-  execution.message_length = send_message_length(pcb);
   execution.packets = packets_of(execution.message_length, mtu_of(standing.control));
   execution.next_packet = requester.resume_packets();
   requester.set_resume_packets(0);

@@ -53,7 +53,7 @@ spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,
   if (!spec::operation_of(opcode).is_of(control.service_type()) || !has_sound_list(header) ||
       (is_read_or_atomic(opcode) && control.max_read_atomic() == 0))
     return CompletionStatus::local_queue_pair_operation_error;
-  const uint64_t length = send_message_length(pcb);
+  const uint64_t length = pcb.execution.message_length;
   // A datagram is one packet.
   const uint64_t most = control.service_type() == ServiceType::unreliable_datagram
                             ? path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()))

@@ -36,7 +36,7 @@ const spec::BindEntry& binding_of(const PhysicalCollectBuffer& pcb);
 uint64_t send_message_length(const PhysicalCollectBuffer& pcb);
 
 // Whether its fields go together and its queue pair can execute it: success, or the status that it completes
-// with (InfiniBand volume 1, 10.8.2 and 11.6.2).
+// with (InfiniBand volume 1, 10.8.2 and 11.6.2). Its Execution::message_length is known.
 spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,
                                                const spec::QueuePairControl& control);
 

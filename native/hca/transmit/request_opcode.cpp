@@ -17,7 +17,7 @@ using Positions = std::array<uint8_t, positions>;
 using Table = std::array<std::array<Positions, spec::operation_opcodes>, services>;
 
 // Turns the table of all packet opcodes round.
-Table make_table() {
+constexpr Table make_table() {
   Table table{};
   for (unsigned command = 0; command < spec::operation_opcodes; ++command) {
     const spec::Operation& operation = spec::operations[command];
@@ -42,7 +42,7 @@ Table make_table() {
 } // namespace
 
 spec::PacketOpcode request_opcode(spec::ServiceType service, spec::Opcode opcode, bool first, bool last) {
-  static const Table table = make_table();
+  static constexpr Table table = make_table();
   const spec::PacketPosition position =
       first ? (last ? spec::PacketPosition::only : spec::PacketPosition::first)
             : (last ? spec::PacketPosition::last : spec::PacketPosition::middle);

@@ -1,0 +1,301 @@
+// burst_reader beside the device model: pieces of the memory of the model's board, in any place and of any
+// length, and the host answers the bursts in any order, and late; each piece has to come out with the bytes
+// that the model's DMA reads, or as failed where the model's is refused, or where the host fails a beat.
+// Arguments: seed, clocks.
+//
+// First reads one behind the other from a host that answers after 200 clocks, of which it prints how many
+// clocks they take.
+#include "Vburst_reader.h"
+#include "burst_host.h"
+
+#include <verilated.h>
+#if VM_COVERAGE
+#include <verilated_cov.h>
+#endif
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+
+namespace fpga_verbs::bench {
+namespace {
+
+using Rtl = Vburst_reader;
+
+constexpr uint32_t beat_bytes = BEAT_BYTES;
+constexpr uint32_t tags = TAGS;
+
+class Bench {
+public:
+  Bench(uint64_t seed, uint64_t clocks) : random_(seed), host_(seed), place_{.seed = seed}, clocks_(clocks) {}
+
+  int run() {
+    start_anew();
+    for (const uint32_t lane : {0U, beat_bytes / 2, 1U})
+      stream(4096, lane);
+    stream(beat_bytes, 0);
+    spoil_beats();
+    for (; place_.clock < clocks_; ++place_.clock) {
+      if (place_.clock % 128 == 0)
+        choose_weights();
+      // Sizes change while nothing is under way.
+      if (place_.clock % 4096 == 4095) {
+        come_to_rest();
+        rtl_.maximum_read_request = random_.below(6);
+        latency_ = std::array{0U, 20U, 100U}[random_.below(3)];
+        step(0);
+      }
+      step(read_);
+    }
+    come_to_rest();
+    std::printf("%llu reads in %llu clocks, %llu failed, %llu bursts, at most %zu under way, %llu beats out "
+                "of turn\n",
+                number(pieces_), number(clocks_), number(failed_), number(bursts_), most_under_way_,
+                number(out_of_turn_));
+    return 0;
+  }
+
+private:
+  struct Burst {
+    unsigned function = 0;
+    uint64_t address = 0;
+    uint32_t beats = 0;
+    uint32_t beat = 0;
+    uint32_t tag = 0;
+    uint64_t due = 0;
+  };
+  struct Expected {
+    Piece piece;
+    std::vector<uint8_t> bytes;
+    bool failed = false;
+    uint32_t done = 0; // bytes that have come out
+  };
+
+  static unsigned long long number(uint64_t value) { return value; }
+
+  void start_anew() {
+    rtl_.reset = 1;
+    rtl_.maximum_read_request = 2;
+    rtl_.read = rtl_.data_ready = rtl_.memory_arready = rtl_.memory_rvalid = 0;
+    for (uint32_t clock = 0; clock < 2; ++clock)
+      tick();
+    rtl_.reset = 0;
+    for (uint32_t clock = 0; clock < 2 * tags; ++clock)
+      tick();
+  }
+
+  void tick() {
+    rtl_.clock = 0;
+    rtl_.eval();
+    rtl_.clock = 1;
+    rtl_.eval();
+  }
+
+  void choose_weights() {
+    const auto weight = [&] { return std::array{10U, 50U, 100U, 100U}[random_.below(4)]; };
+    read_ = weight();
+    take_ = weight();
+    address_ = weight();
+    give_ = weight();
+  }
+
+  // Beats that the host cannot read, whatever it can beside them: a burst fails with any of its beats.
+  void spoil_beats() {
+    constexpr uint32_t beats = BurstHost::functions * BurstHost::bytes / beat_bytes;
+    for (uint32_t count = 0; count < 16; ++count)
+      spoilt_[random_.below(beats)] = true;
+  }
+  bool is_spoilt(unsigned function, uint64_t address) const {
+    return spoilt_[(function * BurstHost::bytes + address - BurstHost::base) / beat_bytes];
+  }
+
+  void come_to_rest() {
+    for (uint32_t clock = 0; !rtl_.idle || rtl_.read; ++clock) {
+      if (clock > 100'000)
+        differ(place_, "pieces that came out", pieces_ - expected_.size(), pieces_);
+      step(0);
+    }
+    expect(place_, "pieces under way when idle", expected_.size(), 0);
+  }
+
+  void offer(const Piece& piece) {
+    rtl_.read = 1;
+    rtl_.read_underlying_function = piece.function;
+    rtl_.read_address = piece.address;
+    rtl_.read_bytes = piece.bytes;
+    rtl_.read_lane = piece.lane;
+    rtl_.read_user = piece.user;
+    offered_ = piece;
+  }
+
+  void step(uint32_t read) {
+    if (!rtl_.read && random_.percent(read))
+      offer(some_piece(random_, beat_bytes, static_cast<uint32_t>(pieces_)));
+    rtl_.data_ready = random_.percent(take_);
+    rtl_.memory_arready = random_.percent(address_);
+    if (!rtl_.memory_rvalid && random_.percent(give_))
+      give();
+    advance();
+  }
+
+  // A clock, with what the host and the others drive.
+  void advance() {
+    rtl_.clock = 0;
+    rtl_.eval();
+    const bool begins = rtl_.read && rtl_.read_ready;
+    const bool gives = rtl_.memory_rvalid && rtl_.memory_rready;
+    if (begins)
+      begin();
+    if (rtl_.memory_arvalid && rtl_.memory_arready)
+      take_address();
+    if (rtl_.data_valid && rtl_.data_ready)
+      compare();
+    rtl_.clock = 1;
+    rtl_.eval();
+    ++now_;
+    if (begins)
+      rtl_.read = 0;
+    if (gives)
+      rtl_.memory_rvalid = 0;
+  }
+
+  void begin() {
+    Expected expected{.piece = offered_, .bytes = std::vector<uint8_t>(offered_.bytes)};
+    expected.failed = !host_.read(offered_.function, offered_.address, expected.bytes.data(), offered_.bytes);
+    const uint64_t first = offered_.address / beat_bytes * beat_bytes;
+    for (uint64_t address = first; address < offered_.address + offered_.bytes; address += beat_bytes)
+      expected.failed |= is_spoilt(offered_.function, address);
+    failed_ += expected.failed;
+    ++pieces_;
+    expected_.push_back(std::move(expected));
+  }
+
+  void take_address() {
+    const Burst burst{.function = rtl_.memory_aruser,
+                      .address = rtl_.memory_araddr,
+                      .beats = rtl_.memory_arlen + 1U,
+                      .tag = rtl_.memory_arid,
+                      .due = now_ + 1 + latency_ + (is_in_order_ ? 0 : random_.below(latency_ + 1))};
+    const uint64_t most = burst_bytes(rtl_.maximum_read_request, MOST_BYTES, beat_bytes);
+    const uint64_t end = burst.address / beat_bytes * beat_bytes + uint64_t{burst.beats} * beat_bytes;
+    expect(place_, "size of a burst's beats", 1U << rtl_.memory_arsize, beat_bytes);
+    expect(place_, "a burst keeps within its largest size", (end - 1) / most, burst.address / most);
+    for (const Burst& other : under_way_)
+      expect(place_, "an identifier is one burst's", other.tag == burst.tag, 0);
+    under_way_.push_back(burst);
+    most_under_way_ = std::max(most_under_way_, under_way_.size());
+    ++bursts_;
+  }
+
+  // The next beat of any burst that is due.
+  void give() {
+    std::vector<size_t> due;
+    for (size_t index = 0; index < under_way_.size(); ++index)
+      if (under_way_[index].due <= now_)
+        due.push_back(index);
+    if (due.empty())
+      return;
+    const size_t index = due[is_in_order_ ? 0 : random_.below(static_cast<uint32_t>(due.size()))];
+    out_of_turn_ += index != 0;
+    Burst& burst = under_way_[index];
+    const uint64_t aligned = burst.address / beat_bytes * beat_bytes + uint64_t{burst.beat} * beat_bytes;
+    const uint64_t begin = std::max(aligned, burst.address);
+    std::array<uint8_t, beat_bytes> beat;
+    fill(random_, beat);
+    const bool is_ok =
+        host_.read(burst.function, begin, beat.data() + (begin - aligned), aligned + beat_bytes - begin) &&
+        !is_spoilt(burst.function, aligned);
+    std::memcpy(&rtl_.memory_rdata, beat.data(), beat_bytes);
+    rtl_.memory_rresp = is_ok ? 0 : 2 + random_.below(2);
+    rtl_.memory_rid = burst.tag;
+    rtl_.memory_rlast = ++burst.beat == burst.beats;
+    rtl_.memory_rvalid = 1;
+    if (rtl_.memory_rlast)
+      under_way_.erase(under_way_.begin() + static_cast<ptrdiff_t>(index));
+  }
+
+  // The beat that comes out.
+  void compare() {
+    if (expected_.empty())
+      differ(place_, "beats that came out", 1, 0);
+    Expected& now = expected_.front();
+    const uint32_t begin = now.done == 0 ? now.piece.lane : 0;
+    const uint32_t bytes = std::min(beat_bytes - begin, now.piece.bytes - now.done);
+    const bool is_last = now.done + bytes == now.piece.bytes;
+    expect(place_, "user", rtl_.data_user, now.piece.user);
+    expect(place_, "bytes of a beat", rtl_.data_strobe, keep_of(bytes) << begin);
+    expect(place_, "first beat", rtl_.data_first, now.done == 0);
+    expect(place_, "last beat", rtl_.data_last, is_last);
+    if (is_last)
+      expect(place_, "failed", rtl_.data_failed, now.failed);
+    std::array<uint8_t, beat_bytes> beat;
+    std::memcpy(beat.data(), &rtl_.data, beat_bytes);
+    for (uint32_t byte = 0; byte < bytes && !now.failed; ++byte)
+      expect(place_, "byte", beat[begin + byte], now.bytes[now.done + byte]);
+    now.done += bytes;
+    if (is_last)
+      expected_.pop_front();
+  }
+
+  // Reads of so many bytes from the begin of a page on, to a lane, as fast as they go.
+  void stream(uint32_t bytes, uint32_t lane) {
+    constexpr uint32_t beats = 4096;
+    const uint32_t count = beats * beat_bytes / bytes;
+    latency_ = 200;
+    is_in_order_ = true;
+    rtl_.data_ready = rtl_.memory_arready = 1;
+    uint32_t asked = 0;
+    uint32_t clocks = 0;
+    const uint64_t before = pieces_;
+    for (; asked < count || !expected_.empty() || rtl_.read; ++clocks) {
+      if (!rtl_.read && asked < count) {
+        offer({.function = 0, .address = BurstHost::base, .bytes = bytes, .lane = lane});
+        ++asked;
+      }
+      if (!rtl_.memory_rvalid)
+        give();
+      advance();
+      if (clocks > 100 * beats)
+        differ(place_, "reads on end", pieces_ - before, count);
+    }
+    std::printf("%u reads of %u bytes to lane %u: %u clocks\n", count, bytes, lane, clocks);
+    latency_ = 0;
+    is_in_order_ = false;
+  }
+
+  Rtl rtl_;
+  Random random_;
+  BurstHost host_;
+  Place place_;
+  uint64_t clocks_;
+  uint64_t now_ = 0;
+  uint32_t latency_ = 0;
+  bool is_in_order_ = false;
+  uint32_t read_ = 100;
+  uint32_t take_ = 100;
+  uint32_t address_ = 100;
+  uint32_t give_ = 100;
+  Piece offered_;
+  std::vector<bool> spoilt_ = std::vector<bool>(BurstHost::functions * BurstHost::bytes / beat_bytes);
+  std::deque<Expected> expected_;
+  std::vector<Burst> under_way_;
+  uint64_t pieces_ = 0;
+  uint64_t failed_ = 0;
+  uint64_t bursts_ = 0;
+  uint64_t out_of_turn_ = 0;
+  size_t most_under_way_ = 0;
+};
+
+} // namespace
+} // namespace fpga_verbs::bench
+
+int main(int count, char** arguments) {
+  if (count != 3) {
+    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
+    return 2;
+  }
+  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
+                                 std::strtoull(arguments[2], nullptr, 0));
+  const fpga_verbs::bench::Coverage coverage;
+  return bench.run();
+}

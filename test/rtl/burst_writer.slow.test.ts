@@ -1,0 +1,9 @@
+import { describeBursts } from './bursts.ts';
+
+// Full size; few bursts of many bytes; and few of few, so that they run out.
+describeBursts('burst_writer', 'OUTSTANDING', 'from', 1, [
+  { BEAT_BYTES: 64, OUTSTANDING: 32, MOST_BYTES: 512 },
+  { BEAT_BYTES: 32, OUTSTANDING: 64, MOST_BYTES: 512 },
+  { BEAT_BYTES: 16, OUTSTANDING: 8, MOST_BYTES: 4096 },
+  { BEAT_BYTES: 8, OUTSTANDING: 4, MOST_BYTES: 128, PIECES: 4 },
+]);
