@@ -30,7 +30,7 @@ static_assert(offsetof(QueuePairParts, control) == spec::QueuePairContext::contr
               offsetof(QueuePairParts, completion) == spec::QueuePairContext::completion_byte &&
               offsetof(QueuePairParts, responder) == spec::QueuePairContext::responder_byte);
 
-// Why a queue pair is not found.
+// The reason why a queue pair is not found.
 enum class Absence : uint8_t {
   none,
   unknown,              // no queue pair has this index
@@ -39,14 +39,13 @@ enum class Absence : uint8_t {
   context_memory_fault, // its context could not be read
 };
 
-// Queue pair contexts: a write-back cache before context memory, found by index without search.
+// Queue pair contexts: a write-back cache for context memory, found by index without search.
 //
-// A number is index and generation; the generation advances whenever an index comes free, so that numbers of
-// former queue pairs are refused. Data units in flight pin their queue pair: it is not destroyed or reset
-// before its pins are zero, and stays cached, except that when every cached context is pinned one of them
-// makes room and is read again at its next use. So references are good until the next call that finds or
-// creates, pinned or not. Room is made by a hand that goes round: a context that was used since it passed
-// stays.
+// A number consists of an index and a generation, which advances whenever the index becomes free, so that
+// stale numbers are invalid. Data units in flight pin their queue pair: it is neither destroyed nor reset
+// before its pin count is zero, and it stays cached. Only if every cached context is pinned, one of them is
+// evicted and read again at its next use. References are therefore valid until the next call that finds or
+// creates, pinned or not. The eviction is a clock algorithm: a context used since the hand last passed stays.
 class QueuePairStateCache final : public QueuePairPort {
 public:
   static constexpr uint32_t reserved_indices = 2; // management and general services interface
@@ -62,14 +61,14 @@ public:
     const QueuePairParts* operator->() const { return queue_pair; }
   };
 
-  // The queue pair that the function owns under this number. One that waits to be quiet (control.destroying)
-  // is found too.
+  // The function's queue pair with this number, including one that waits to become quiet
+  // (control.destroying).
   Found find(unsigned underlying_function, uint32_t queue_pair_number) {
     if (Slot* const slot = cached(underlying_function, queue_pair_number)) [[likely]]
       return {.queue_pair = &slot->parts};
     return fetch(underlying_function, queue_pair_number);
   }
-  // The queue pair of any function under this number, for packets, which name no function.
+  // The queue pair of any function with this number, for packets, which name no function.
   Found find_any(uint32_t queue_pair_number) {
     const Entry* const entry = live_entry(queue_pair_number);
     return entry != nullptr ? find(entry->underlying_function, queue_pair_number)
@@ -78,7 +77,7 @@ public:
   const spec::QueuePairControl* find_control(unsigned underlying_function,
                                              uint32_t queue_pair_number) override;
 
-  // Mutable access for the one writer; null as find(). Requester part: queue_pair_fetch. Responder part:
+  // Mutable access for the only writer; null as find(). Requester part: queue_pair_fetch. Responder part:
   // receive, and descriptor_fetch its receive queue. All parts: modify and reset, by resource_manager.
   spec::QueuePairRequester* requester(unsigned underlying_function, uint32_t queue_pair_number) {
     QueuePairParts* const found = parts(underlying_function, queue_pair_number);
@@ -99,7 +98,8 @@ public:
     return &slot->parts;
   }
 
-  // A data unit refers to the queue pair from now on. False: it is gone, or waits to be quiet; drop the unit.
+  // Adds a data unit's reference to the queue pair. False: it is gone or waits to become quiet; drop the
+  // unit.
   bool pin(uint32_t queue_pair_number) {
     Entry* const entry = live_entry(queue_pair_number);
     if (entry == nullptr || entry->quiescing)
@@ -108,7 +108,7 @@ public:
     return true;
   }
 
-  // One reference less. Nothing happens when the queue pair is gone: a reset of its function took the pins.
+  // Removes a reference. No effect if the queue pair is gone: a reset of its function removed the pins.
   void unpin(uint32_t queue_pair_number) {
     Entry* const entry = live_entry(queue_pair_number);
     if (entry == nullptr)
@@ -119,18 +119,18 @@ public:
   }
   uint32_t pins(uint32_t queue_pair_number) const;
 
-  // The queue pair has failed: its state becomes ERR. False: it was before, or it is gone.
+  // Moves a failed queue pair to ERR. False: it already was in ERR, or it is gone.
   bool enter_error(unsigned underlying_function, uint32_t queue_pair_number);
 
-  // A work request of the send queue of an unreliable service has failed: the state becomes SQE. False: it
-  // was SQE or ERR before, or the queue pair is gone.
+  // Moves a queue pair of an unreliable service to SQE after a send work request has failed. False: it
+  // already was in SQE or ERR, or it is gone.
   bool enter_send_queue_error(unsigned underlying_function, uint32_t queue_pair_number);
 
-  // Whether a work request of the send queue has failed: those behind it are flushed.
+  // Records whether a send work request has failed; later ones are then flushed.
   void set_send_error(unsigned underlying_function, uint32_t queue_pair_number, bool failed);
 
-  // Queue pairs that go no further, one after the other: they have failed, or wait to be quiet. completion
-  // takes them, and ends what they have outstanding.
+  // Queue pairs that have stopped, in order: they have failed, or wait to become quiet. completion takes them
+  // and ends their outstanding messages.
   struct Named {
     unsigned underlying_function = 0;
     uint32_t queue_pair_number = 0;
@@ -139,31 +139,31 @@ public:
   bool has_ended() const { return ended_list_.first != none; }
   void on_ended(Waker ended) { ended_ = ended; }
 
-  // For resource_manager. A new queue pair in the state of `control`, in which owner, generation and valid
-  // are filled in: its number; nothing: all are in use, or context memory could not take the context that
-  // made room. `requester` and `responder` are as after reset.
+  // For resource_manager. Creates a queue pair in the state of `control`, and fills in owner, generation and
+  // valid. Returns its number; nothing: all are in use, or context memory could not store the evicted
+  // context. `requester` and `responder` are as after reset.
   std::optional<uint32_t> create(unsigned underlying_function, const spec::QueuePairControl& control);
-  // Puts requester and responder back to the state after creation.
+  // Restores requester and responder to their state after creation.
   static void reset_requester_and_responder(QueuePairParts& queue_pair);
-  // No new pin until the queue pair is destroyed or resumed. Once no pin is left, it comes out of
-  // take_quiet(), and the waker is woken.
+  // Permits no new pin until the queue pair is destroyed or resumed. When no pin is left, take_quiet()
+  // returns it, and the waker is woken.
   void quiesce(uint32_t queue_pair_number);
-  // Asks that the queue pair come out of take_quiet() when no pin is left, new pins allowed: drained.
+  // Makes take_quiet() return the queue pair when no pin is left, with new pins allowed: drained.
   void watch(uint32_t queue_pair_number);
-  // The same of one without a pin, once it has had one again.
+  // The same for a queue pair without a pin, after it has had one again.
   void watch_next(uint32_t queue_pair_number);
   std::optional<Named> take_quiet();
   void resume(uint32_t queue_pair_number);
-  // The queue pair is gone, and its index free. No pin is left.
+  // Destroys a queue pair without pins and frees its index.
   void destroy(uint32_t queue_pair_number);
 
   void on_quiet(Waker quiet) { quiet_ = quiet; }
 
-  // The function's queue pair with the lowest index from `index` on, which moves behind it; nothing: none is
-  // left. A sweep, for failures.
+  // Returns the function's queue pair with the lowest index from `index` on, and moves `index` behind it;
+  // nothing: none is left. A scan, for failures.
   std::optional<uint32_t> take_next(unsigned underlying_function, uint32_t& index) const;
 
-  // The queue pair at an index, for observers: a copy, which leaves the cache as it is. Nothing: there is
+  // The queue pair at an index, for observers: a copy, which leaves the cache unchanged. Nothing: there is
   // none, or its context could not be read.
   uint32_t indices() const { return static_cast<uint32_t>(directory_.size()); }
   struct Copy {
@@ -178,11 +178,12 @@ public:
 
   uint32_t queue_pairs_free() const { return free_count_; }
 
-  // Forgets the queue pairs of a function, of the device, with pins and all.
+  // Removes the queue pairs of a function, or of the device, including their pins.
   void reset_function(unsigned underlying_function);
   void reset();
 
-  // For tests: every index is free or in use once, lists and cached contexts agree with the directory.
+  // For tests: every index is either free or in use, once, and lists and cached contexts agree with the
+  // directory.
   const char* verify() const;
 
 private:
@@ -197,7 +198,7 @@ private:
     bool dirty = false;
     bool used = false; // since the hand has passed
   };
-  // State of an index without its context.
+  // State of an index apart from its context.
   struct Entry {
     Slot* slot = nullptr;            // of its cached context
     uint32_t live_generation = none; // that of its number while there is a queue pair
@@ -229,7 +230,7 @@ private:
   Entry* live_entry(uint32_t queue_pair_number) {
     return const_cast<Entry*>(std::as_const(*this).live_entry(queue_pair_number));
   }
-  // The slot of a queue pair that exists and is cached, else null.
+  // The slot of an existing, cached queue pair, otherwise null.
   Slot* cached(unsigned underlying_function, uint32_t queue_pair_number) {
     const Entry* const entry = live_entry(queue_pair_number);
     if (entry == nullptr || entry->underlying_function != underlying_function || entry->slot == nullptr)

@@ -27,13 +27,13 @@ private:
   uint32_t mask_ = 0;
 };
 
-// Attributes that a change of state requires, and allows besides (InfiniBand volume 1, 11.2.5.2).
+// Attributes that a state transition requires and allows (InfiniBand volume 1, 11.2.5.2).
 struct TransitionAttributes {
   QueuePairAttributeSet required;
   QueuePairAttributeSet optional;
 };
 
-// Those of a transition of a queue pair of this service; none: there is no such transition.
+// The attributes of a transition for this service; none: there is no such transition.
 std::optional<TransitionAttributes> find_transition(spec::ServiceType service_type, spec::QueuePairState from,
                                                     spec::QueuePairState to);
 

@@ -25,21 +25,22 @@
 
 namespace fpga_verbs::hca {
 
-// Where a receive work request lies in the receive entry area of its queue.
+// Location of a receive work request in the receive entry area of its queue.
 struct ReceiveDescriptor {
   uint16_t sequence_number = 0;
   uint16_t length = 0; // bytes
   uint32_t offset = 0; // bytes
 };
 
-// Descriptors of receive queues in host memory (US6789143, references to work queue entries): the one writer
-// of the fields receive_* of spec::QueuePairResponder, and of the positions of shared receive queues. The
-// host stores the queue's tail behind the entries; it is read again before it would cut a cache line of
-// references short, hence always before a queue is called empty, and before the limit event of a shared one.
+// Fetches descriptors of receive queues from host memory (US6789143, references to work queue entries). The
+// only writer of the fields receive_* of spec::QueuePairResponder, and of the positions of shared receive
+// queues. The host stores a queue's tail behind the entries. The block rereads the tail before the tail would
+// truncate a cache line of references; it therefore always rereads it before it treats a queue as empty, and
+// before the limit event of a shared queue.
 //
-// A block that wants a receive work request takes it at once if its reference is here; else asks, and has the
-// answer when the host was read. Each queue pair's questions are answered in their order, and wait for no
-// other's.
+// A block that needs a receive work request takes it at once if its reference is prefetched; otherwise it
+// asks, and gets the answer after a read of host memory. The questions of each queue pair are answered in
+// order and wait for no other queue pair.
 class DescriptorFetch final : public Block {
 public:
   DescriptorFetch(const HcaParameters& parameters, Counters& counters, HostPort& host,
@@ -48,31 +49,31 @@ public:
                   DataLink<spec::QueuePairNotice>& descriptors_wanted,
                   DataLink<spec::QueuePairNotice>& descriptors_fetched);
 
-  // Takes the next receive work request of a queue pair, if its reference is here and sound. False: ask on
-  // descriptors_wanted.
+  // Takes the next receive work request of a queue pair if its reference is prefetched and valid. False: ask
+  // on descriptors_wanted.
   bool take_prefetched(unsigned underlying_function, uint32_t queue_pair_number);
 
-  // Takes one question, and answers one: the next receive work request was taken; or none: none is posted; or
-  // the queue pair is gone; or its receive queue cannot be read or contradicts itself, and then the queue
-  // pair is in ERR, with the event queue_pair_fatal. A shared receive queue is then in error for all queue
-  // pairs, with the event shared_receive_queue_error. Looks at one limit that was set.
+  // Takes one question, and answers one: the next receive work request was taken; or none is posted; or the
+  // queue pair is gone; or its receive queue is unreadable or inconsistent, in which case the queue pair
+  // enters ERR, with the event queue_pair_fatal. A shared receive queue is then in error for all queue pairs,
+  // with the event shared_receive_queue_error. Also checks one limit that was set.
   bool step() override;
 
-  // The receive work request that was taken last: the one of the message that is being received.
+  // The receive work request taken last, for the message that is being received.
   static ReceiveDescriptor taken(const spec::QueuePairResponder& responder) {
     return {.sequence_number = static_cast<uint16_t>(responder.receive_entry_number()),
             .length = static_cast<uint16_t>(responder.receive_entry_length()),
             .offset = responder.receive_entry_offset()};
   }
 
-  // Register receive_doorbell of a function. The tail that it brings saves reading it; one that is not ahead
-  // of the copy, or claims more than the queue holds, is left aside: the tail in memory decides. In ERR it
-  // asks for a flush. A shared queue has no flush, and its tail in memory decides. False: there is no such
-  // queue.
+  // Register receive_doorbell of a function. Its tail saves a read of the tail in memory. The block ignores a
+  // tail that is not ahead of its copy, or claims more than the queue holds, and uses the tail in memory. In
+  // ERR the doorbell requests a flush. A shared queue has no flush, and always uses the tail in memory.
+  // False: there is no such queue.
   bool doorbell(unsigned underlying_function, spec::underlying_function::ReceiveDoorbell doorbell);
 
-  // A queue pair in ERR to whose receive queue something was added, oldest first: for receive, which is woken
-  // when there is one. It may be gone, or out of ERR, by now.
+  // A queue pair in ERR whose receive queue has new entries, oldest first, for receive, which is woken when
+  // there is one. By now it may be gone, or no longer in ERR.
   struct Flush {
     unsigned underlying_function = 0;
     uint32_t queue_pair_number = 0;
@@ -81,7 +82,7 @@ public:
   bool has_flush() const { return first_flush_ != none; }
   void on_flush(Waker flush) { flush_ = flush; }
 
-  // For tests: what contradicts itself, or null.
+  // For tests: the first inconsistency, or null.
   const char* verify() const { return queue_.verify(); }
 
 private:
@@ -90,7 +91,7 @@ private:
   static constexpr size_t lines = 64;
   static constexpr uint32_t none = ~uint32_t{0};
 
-  // The part that a queue pair's own receive queue and a shared one have in common.
+  // The state that a queue pair's own receive queue and a shared one have in common.
   struct Queue {
     uint32_t number = 0;
     bool is_shared = false;
@@ -102,7 +103,7 @@ private:
     uint32_t tail = 0;
     uint32_t prefetched = 0;
   };
-  // References of one queue, by their place in a cache line; `prefetched` tells which are good.
+  // References of one queue, by their position in a cache line; `prefetched` marks the valid ones.
   struct Line {
     uint32_t tag = none;
     std::array<spec::WorkQueueReference, line_references> references{};

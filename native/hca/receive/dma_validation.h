@@ -25,24 +25,24 @@
 
 namespace fpga_verbs::hca {
 
-// Executes accepted requests, each queue pair's in their order: puts payload where it belongs once keys,
-// protection domain, bounds and rights allow it, then writes the completion of a receive, then has the
-// request answered. Atomics are executed here, one a step, and so atomic against each other. A READ is only
-// checked here; response reads the memory, and holds the key until then.
+// Executes accepted requests, in order for each queue pair: writes the payload to memory if keys, protection
+// domain, bounds and rights permit it, then writes the completion of a receive, then has the request
+// answered. Atomics execute here, one per step, and are therefore atomic with respect to each other. A READ
+// is only checked here; response reads the memory, and holds the key until then.
 //
-// An unreliable service answers nothing: a message that is too long for its receive, or an RDMA WRITE that is
-// refused, is dropped, and the receive work request that it took completes in error; the queue pair goes on,
-// since no peer may fail it (InfiniBand volume 1, 9.9.3: classes D and E of a responder's errors). By class D
-// a queue pair's own receive work request would be left for the next message; here that one may have taken
-// the next already, and so both are treated as class E has it.
+// An unreliable service answers nothing. A message that is too long for its receive, or a refused RDMA WRITE,
+// is dropped, and the receive work request that it took completes in error. The queue pair continues, because
+// no peer may make it fail (InfiniBand volume 1, 9.9.3: classes D and E of a responder's errors). Class D
+// would leave a queue pair's own receive work request for the next message. Here that message may already
+// have taken the next one, so both classes are treated as class E.
 //
-// A queue pair that a request makes fail is in ERR from there on: what follows of it is dropped. A flush
-// completes the receive work requests that were taken and not completed, one a step. Those of a shared
-// receive queue are not numbered one after the other: each is completed as flushed when the packet that took
-// it is dropped, the one whose message has begun by the flush, behind which the last WQE is reached
-// (InfiniBand volume 1, 11.6.3.2). Those of a queue pair that is reset or destroyed are completed in the same
-// way, the one whose message has begun by resource_manager: InfiniBand lets them leak (volume 1, 10.3.1), but
-// then the queue would shrink with every queue pair that goes.
+// A queue pair that a request causes to fail is in ERR from then on, and its later requests are dropped. A
+// flush completes the receive work requests that were taken and not completed, one per step. Those of a
+// shared receive queue are not numbered consecutively: each completes as flushed when the packet that took it
+// is dropped. The flush completes the one whose message has started, and the event last WQE reached follows
+// (InfiniBand volume 1, 11.6.3.2). The receive work requests of a queue pair that is reset or destroyed
+// complete in the same way; resource_manager completes the one whose message has started. InfiniBand permits
+// losing them (volume 1, 10.3.1), but then the queue would shrink with every destroyed queue pair.
 class DmaValidation final : public Block {
 public:
   DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
@@ -52,20 +52,20 @@ public:
                 EventPort& events, ResponseReads& reads, ResponderResources& responder_resources,
                 DataLink<spec::ReceiveUnit>& requests_placed, DataLink<spec::AnswerUnit>& answers);
 
-  // Takes one data unit into its queue pair's list, and works on one. A READ for which ResponseReads has no
-  // place waits, and so does a SEND with invalidate whose key is not idle; only their queue pair with them.
+  // Takes one data unit into its queue pair's list, and processes one. A READ without a place in
+  // ResponseReads waits, as does a SEND with invalidate whose key is not idle; other queue pairs continue.
   bool step() override;
 
-  // For tests: what is wrong with the block's state, or null.
+  // For tests: the first inconsistency of the block's state, or null.
   const char* verify() const { return queue_.verify(); }
 
 private:
   static constexpr size_t entries = 256; // all receive packet buffers, and flushes
   static_assert(entries > spec::receive_packet_buffers);
 
-  // How the work on a data unit went.
+  // Result of the work on a data unit.
   enum class Progress : uint8_t { done, more, waits, waits_for_key };
-  // The facts on a queue pair that are needed when its context may have been moved.
+  // Facts about a queue pair that are needed when its context may have been evicted.
   struct Owner {
     unsigned underlying_function = 0;
     uint32_t queue_pair_number = 0;

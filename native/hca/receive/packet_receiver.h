@@ -17,12 +17,13 @@
 
 namespace fpga_verbs::hca {
 
-// Parses what has arrived and checks its destination: the queue pair exists, its service is the packet's, and
-// port, addresses and P_Key are its own and its peer's, of a datagram port, address, P_Key and Q_Key its own.
-// A datagram to a multicast group is for each member that passes, in a buffer of its own; a member that there
-// is none for loses it. Drops and counts the rest. A packet that passes pins its queue pair and goes on,
-// parsed (Packet::parsed), responses to completion, requests to receive. Requests that receive has no room
-// for wait here, so that they do not hold up the responses behind them.
+// Parses arrived packets and checks their destination: the queue pair must exist, its service must be the
+// packet's, and port, addresses and P_Key must be its own and its peer's; for a datagram, port, address,
+// P_Key and Q_Key must be its own. A multicast datagram goes to each member that passes, in a separate
+// buffer; a member without a buffer loses it. The block drops and counts all other packets. A packet that
+// passes pins its queue pair and continues, parsed (Packet::parsed): responses to completion, requests to
+// receive. Requests for which receive has no room wait here, so that they do not delay the responses behind
+// them.
 class PacketReceiver final : public Block {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,

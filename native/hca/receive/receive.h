@@ -21,16 +21,16 @@
 
 namespace fpga_verbs::hca {
 
-// Decides what becomes of a request packet: executed, answered again, refused or dropped (InfiniBand volume
-// 1, 9.7). The one writer of spec::QueuePairResponder, but for the fields that name another. Everything that
-// is accepted of a queue pair goes one way from here, so that it is executed and answered in its order; a
-// refusal goes that way too. A packet for a queue pair whose receive work request has to be fetched waits,
-// and no other queue pair with it. A flush takes all receive work requests that are posted to the queue pair
-// itself, one a turn, and then goes behind what was accepted.
+// Decides whether a request packet is executed, answered again, refused or dropped (InfiniBand volume 1,
+// 9.7). The only writer of spec::QueuePairResponder, except the fields that name another block. All accepted
+// packets of a queue pair take one path from here, so that they are executed and answered in order; refusals
+// take the same path. A packet waits while its queue pair's receive work request is fetched; other queue
+// pairs continue. A flush takes all receive work requests posted to the queue pair itself, one per turn, and
+// then follows the accepted packets.
 //
-// It sets in a packet's Packet: answer_psn and message_sequence_number, always; syndrome of a refusal;
-// for what is executed first, last, message_offset, of RDMA and atomics message_length, remote_address and
-// remote_key, of a receive work request that it takes receive_*; duplicate.
+// It sets these fields of Packet: answer_psn and message_sequence_number, always; syndrome, for a refusal;
+// for an executed packet first, last, message_offset; for RDMA and atomics message_length, remote_address and
+// remote_key; for a receive work request that it takes receive_*; duplicate.
 class Receive final : public Block {
 public:
   Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
@@ -40,18 +40,17 @@ public:
           DataLink<spec::QueuePairNotice>& descriptors_wanted,
           DataLink<spec::ReceiveUnit>& requests_accepted);
 
-  // Takes one flush or one packet, takes one receive work request that was fetched, and works for one queue
-  // pair.
+  // Takes one flush or one packet, takes one fetched receive work request, and works for one queue pair.
   bool step() override;
 
-  // For tests: what contradicts itself, or null.
+  // For tests: the first inconsistency, or null.
   const char* verify() const { return queue_.verify(); }
 
 private:
   static constexpr size_t entries = 256; // all receive packet buffers, and flushes
   static_assert(entries > spec::receive_packet_buffers);
 
-  // How the work on a data unit went.
+  // Result of the work on a data unit.
   enum class Progress : uint8_t { done, more, waits };
   // The queue pair of the packet, and the fields of the control part that are needed while the responder part
   // is changed.

@@ -25,7 +25,7 @@
 
 namespace fpga_verbs::hca {
 
-// The contents of a receive queue entry. Anything but `none` in `refusal`: there are none; the receive work
+// The contents of a receive queue entry. If `refusal` is not `none`, there are no contents: the receive work
 // request fails with local_queue_pair_operation_error, the sender gets a NAK remote operational error, and
 // the queue pair enters ERR.
 struct ReceiveEntry {
@@ -36,14 +36,14 @@ struct ReceiveEntry {
   std::array<spec::GatherEntry, spec::gather_entries> scatter{};
 };
 
-// Brings the contents of receive queue entries before the packets that go into them. Units of action `send`
-// leave with Packet::receive_entry, the place of their entry in the cache, and count as a reference on it;
-// the block that ends such a unit calls release(). All other units pass as they are. Each queue pair's stay
-// in their order, and wait for no other's: while units refer to every place, only those wait that need
-// another one, and they are served in turn.
+// Fetches the contents of receive queue entries ahead of the packets that use them. Units of action `send`
+// leave with Packet::receive_entry, the place of their entry in the cache, and hold a reference to it; the
+// block that ends such a unit calls release(). All other units pass unchanged. The units of each queue pair
+// stay in order and wait for no other queue pair: while units refer to every place, only those that need
+// another place wait, and they are served in turn.
 //
-// An entry is read when the first packet of its message comes, and lasts until the unit of the last is ended;
-// in between it may make room for another and be read again.
+// The block reads an entry when the first packet of its message arrives and keeps it until the unit of the
+// last packet has ended; in between it may evict the entry and read it again.
 class ReceiveQueueEntryHandler final : public Block {
 public:
   static constexpr unsigned places = 32;
@@ -54,29 +54,29 @@ public:
                            EventPort& events, DataLink<spec::ReceiveUnit>& requests_accepted,
                            DataLink<spec::ReceiveUnit>& requests_placed);
 
-  // Gives a place to one that waits for it, takes one unit and passes one on.
+  // Gives a place to a waiting unit, takes one unit and passes one on.
   bool step() override;
 
   const ReceiveEntry& entry(uint8_t place) const { return entries_[place]; }
 
-  // The unit of this packet has ended. Nothing happens if it has no receive entry.
+  // The unit of this packet has ended. No effect if it has no receive entry.
   void release(const Packet& packet);
 
-  // Woken when a place comes free that a queue pair waits for: this block.
+  // Waker for a free place that a queue pair waits for: this block.
   void on_released(Waker waker) { waker_ = waker; }
 
-  // For tests: references to all places; places that hold an entry.
+  // For tests: the number of references to all places, and of places that hold an entry.
   unsigned references() const;
   unsigned places_filled() const;
 
-  // For tests: what contradicts itself, or null.
+  // For tests: the first inconsistency, or null.
   const char* verify() const { return queue_.verify(); }
 
 private:
   static constexpr size_t entries = 256; // all receive packet buffers, and flushes
   static_assert(entries > spec::receive_packet_buffers);
 
-  // Which entry lies in a place: the queue pair's number above the work request's.
+  // The entry in a place: the queue pair's number above the work request's.
   using Key = uint64_t;
   static constexpr Key no_key = ~Key{0};
 

@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::hca {
 
-// The way that receive goes on with a request packet.
+// The action of receive for a request packet.
 enum class RequestVerdict : uint8_t {
   execute,
   repeat, // a duplicate: it is answered again
@@ -23,9 +23,9 @@ struct RequestJudgement {
 };
 
 // The checks of a responder (InfiniBand volume 1, 9.7.4 and 9.8.2): PSN, order of opcodes, lengths, rights of
-// the queue pair, responder resources. Not those of keys, which come when memory is reached. The packet is a
-// request of the queue pair's service, or has a reserved opcode of it. Of an unreliable one that is dropped
-// the message that had begun is lost.
+// the queue pair, responder resources. Keys are checked later, when memory is accessed. The packet is a
+// request of the queue pair's service, or has a reserved opcode of it. If a packet of an unreliable service
+// is dropped, the message in progress is lost.
 RequestJudgement judge_request(const spec::QueuePairControl& control,
                                const spec::QueuePairResponder& responder, const wire::ParsedPacket& packet,
                                const ResponderResources& resources);

@@ -11,8 +11,9 @@
 
 namespace fpga_verbs::hca {
 
-// A receive queue that several queue pairs take from (InfiniBand volume 1, 10.2.9). Made, changed and unmade
-// by resource_manager; head, tail, prefetched, limit and failure go on as descriptor_fetch takes from it.
+// A receive queue that several queue pairs share (InfiniBand volume 1, 10.2.9). resource_manager creates,
+// changes and destroys it; descriptor_fetch advances head, tail, prefetched, limit and failure as it takes
+// from it.
 struct SharedReceiveQueue {
   uint32_t protection_domain = 0; // of the memory that its work requests name
   uint32_t queue_log2 = 0;        // with the three that follow it grows while the queue is in use
@@ -37,13 +38,13 @@ public:
     uint32_t number = 0;
   };
 
-  // Sets the limit. Fewer may be left already: descriptor_fetch, which is woken, looks.
+  // Sets the limit and wakes descriptor_fetch, which checks whether fewer are already left.
   void arm(unsigned underlying_function, uint32_t number, uint16_t limit) {
     find(underlying_function, number)->limit = limit;
     armed_.push_back({.underlying_function = underlying_function, .number = number});
     armed_waker_.wake();
   }
-  // A queue whose limit was set; it may be gone.
+  // A queue whose limit was set; it may be gone by now.
   std::optional<Named> take_armed() {
     if (armed_.empty())
       return std::nullopt;

@@ -5,13 +5,13 @@
 
 namespace fpga_verbs::hca {
 
-// The NAK for an access that failed: of the peer's doing, or of this side's (InfiniBand volume 1, 9.7.5.2.8).
+// The NAK for a failed access, caused by the peer or by this side (InfiniBand volume 1, 9.7.5.2.8).
 constexpr spec::Syndrome syndrome_of(AccessFault fault) {
   return fault == AccessFault::unreachable ? spec::Syndrome::remote_operational_error
                                            : spec::Syndrome::remote_access_error;
 }
 
-// The event with which a responder's queue pair enters ERR after this NAK.
+// The event that a responder's queue pair raises when it enters ERR after this NAK.
 constexpr spec::EventType event_of(spec::Syndrome syndrome) {
   switch (syndrome) {
   case spec::Syndrome::invalid_request:

@@ -21,23 +21,23 @@ struct ResponderResource {
   uint64_t original_data = 0; // of an atomic, once it is executed
 };
 
-// The newest READs and atomics of each queue pair, by PSN: a duplicate of a READ is answered if it asks for a
-// part of what was asked for there, one of an atomic with what the first one found, and nothing else at
-// another's PSN (InfiniBand volume 1, 9.4.5 and 9.7.5.1). A requester has at most as many outstanding as the
-// responder has resources, so older ones cannot be asked for again.
+// The newest READs and atomics of each queue pair, by PSN. The responder answers a duplicate READ that
+// requests a part of the original range, and a duplicate atomic with the original result; at the PSN of
+// another operation it answers nothing (InfiniBand volume 1, 9.4.5 and 9.7.5.1). A requester has at most as
+// many outstanding as the responder has resources, so it can never repeat older ones.
 //
-// They lie on the device, in a ring for each queue pair that has accepted one, made at its first: 40 B times
-// read_atomic_maximum of it. The responder part of the context says where the ring ends, and how much of it
-// is of this connection.
+// They are stored on the device, in a ring for each queue pair that has accepted one, allocated at its first:
+// 40 B times its read_atomic_maximum. The responder part of the context holds the end of the ring and the
+// number of entries that belong to this connection.
 class ResponderResources {
 public:
   explicit ResponderResources(uint32_t queue_pairs) : rings_(queue_pairs) {}
 
-  // receive accepts one more.
+  // Adds a request that receive has accepted.
   void add(uint32_t queue_pair_number, spec::QueuePairResponder& responder,
            const ResponderResource& resource);
 
-  // Of the newest `depth` the one that the PSN belongs to, or null.
+  // The entry that contains the PSN, among the newest `depth`, or null.
   ResponderResource* find(uint32_t queue_pair_number, const spec::QueuePairResponder& responder, uint32_t psn,
                           uint32_t depth = spec::read_atomic_maximum) const;
 

@@ -21,10 +21,10 @@
 
 namespace fpga_verbs::hca {
 
-// Answers requests: ACK, NAK, RNR NAK, RDMA READ responses and atomic answers, each queue pair's in the order
-// of its requests, one packet a step, round robin over queue pairs. A READ stays at the head of its queue
-// pair's list until its last response. With acknowledge coalescing, an ACK leaves only if no other follows
-// it.
+// Answers requests: ACK, NAK, RNR NAK, RDMA READ responses and atomic responses, for each queue pair in the
+// order of its requests, one packet per step, round robin over queue pairs. A READ stays at the head of its
+// queue pair's list until its last response. With acknowledge coalescing, an ACK is sent only if no other
+// follows it.
 class Response final : public Block {
 public:
   Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
@@ -36,7 +36,7 @@ public:
   // Takes one answer into its queue pair's list, and builds one packet.
   bool step() override;
 
-  // For tests: what is wrong with the block's state, or null.
+  // For tests: the first inconsistency of the block's state, or null.
   const char* verify() const { return queue_.verify(); }
 
 private:

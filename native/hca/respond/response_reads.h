@@ -20,16 +20,16 @@ struct ResponseRead {
   uint32_t packets = 0; // responses that were built
 };
 
-// The RDMA READs of all queue pairs that wait for their responses: dma_validation puts them in, response
-// takes them out.
+// The RDMA READs of all queue pairs that wait for their responses: dma_validation adds them, response removes
+// them.
 class ResponseReads {
 public:
   bool has_free() const { return free_.any(); }
 
-  // The waker is woken when a place comes free.
+  // Wakes the waker when a place becomes free.
   void want() { wanted_ = true; }
 
-  // The place of a new one; nothing: all are taken.
+  // Allocates a place; nothing: all are in use.
   std::optional<uint16_t> begin(const ResponseRead& read) {
     if (!free_.any())
       return std::nullopt;

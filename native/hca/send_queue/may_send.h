@@ -8,8 +8,8 @@
 
 namespace fpga_verbs::hca {
 
-// Whether the state of a queue pair lets this command of it be sent. In SQD those go on that were begun
-// before, and may have to be sent again (InfiniBand volume 1, 10.3.1).
+// Whether the state of a queue pair permits sending this command. In SQD, commands that started earlier
+// continue and may be retransmitted (InfiniBand volume 1, 10.3.1).
 inline bool may_send(const spec::QueuePairControl& control, const spec::QueuePairRequester& requester,
                      uint32_t sequence_number) {
   return control.state() != spec::QueuePairState::send_queue_drained ||

@@ -20,11 +20,12 @@
 
 namespace fpga_verbs::hca {
 
-// Decides whether a queue pair may execute a command now: the one writer of spec::QueuePairRequester. The
-// order of a queue pair is the order of its send queue, whichever way a command came: it runs when its number
-// is next and, if it was kicked directly, the scheduler owes the queue pair nothing. A command that comes
-// early is handed back: it lies in the send queue too, and the scheduler brings it in its turn (US8589610,
-// send queue scheduler). So only what follows can make a command wait here.
+// Decides whether a queue pair may execute a command now; the only writer of spec::QueuePairRequester.
+// Commands execute in the order of the send queue, whichever way they arrive: a command executes when its
+// number is next and, if it was kicked directly, the scheduler has nothing to fetch for the queue pair. The
+// block hands an early command back: it is also in the send queue, and the scheduler fetches it in its turn
+// (US8589610, send queue scheduler). The cases below are therefore the only ones in which a command waits
+// here.
 class QueuePairFetch final : public Block, public SendQueuePort {
 public:
   QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
@@ -39,15 +40,15 @@ public:
   // Takes one data unit of each kind, and decides on one command.
   bool step() override;
 
-  // The queue pair has become RTS: what it owes is scheduled. False: no credit now; call again.
+  // The queue pair has become RTS: schedules its pending commands. False: no credit now; call again.
   bool resume(unsigned underlying_function, uint32_t queue_pair_number) override;
 
-  // Whether a command of the queue pair waits here.
+  // Whether a command of the queue pair waits in this block.
   bool has_commands(uint32_t queue_pair_number) const override {
     return queue_.find(queue_pair_number) != no_list;
   }
 
-  // For tests: what contradicts itself, or null.
+  // For tests: the first inconsistency, or null.
   const char* verify() const { return queue_.verify(); }
 
 private:

@@ -10,17 +10,16 @@
 
 namespace fpga_verbs::hca {
 
-// DMA reads of queues in host memory. One that reaches nothing is counted and an event.
+// DMA reads of queues in host memory. A failed read is counted and raises an event.
 class QueueReader {
 public:
   QueueReader(Counters& counters, HostPort& host, MemoryTranslation& translation, EventPort& events)
       : counters_(counters), host_(host), translation_(translation), events_(events) {}
 
-  // Reads what the table maps from the byte `offset` on; it must not cross a page. False: it is not mapped,
-  // or could not be reached.
+  // Reads a table's memory from byte `offset` on, without crossing a page. False: not mapped, or unreachable.
   bool read(unsigned underlying_function, uint32_t table, uint64_t offset, void* destination, size_t bytes);
 
-  // Reads at a DMA address. False: it could not be reached.
+  // Reads at a DMA address. False: unreachable.
   bool read(unsigned underlying_function, uint64_t address, void* destination, size_t bytes);
 
 private:

@@ -16,12 +16,12 @@
 
 namespace fpga_verbs::hca {
 
-// The queuing structures: per function and QoS level a FIFO in host memory of the queue pairs that the
-// scheduler has to serve (US8589610, queuing structure), and their turns.
+// The queuing structures (US8589610): for each function and QoS level, a FIFO in host memory of the queue
+// pairs that the scheduler must serve, and their turns.
 //
-// A queue pair is in one FIFO at most, once. The device remembers which one, so that an entry is believed
-// only if it was written there, and so that no queue pair is lost when a FIFO cannot be reached or comes back
-// changed: such a FIFO is condemned, and all who wait in it are turned out one by one.
+// A queue pair is in at most one FIFO, once. The device remembers which one: it accepts an entry only if that
+// entry was written there, and it loses no queue pair when a FIFO becomes unreachable or its content changes.
+// Such a FIFO is condemned, and its queue pairs are removed one by one.
 class QueuingStructures {
 public:
   struct Waiting {
@@ -35,7 +35,8 @@ public:
 
   QueuingStructures(const HcaParameters& parameters, Counters& counters, HostPort& host, EventPort& events);
 
-  // Where the FIFOs of a function are; they must be empty. Registers queuing_structure_address and _size.
+  // Sets the addresses of a function's FIFOs, which must be empty. Registers queuing_structure_address and
+  // _size.
   void set_address(unsigned underlying_function, spec::QualityOfServiceLevel level, uint64_t address);
   uint64_t address(unsigned underlying_function, spec::QualityOfServiceLevel level) const;
   void set_size(unsigned underlying_function, spec::underlying_function::QueuingStructureSize size) {
@@ -45,27 +46,27 @@ public:
     return sizes_[underlying_function];
   }
 
-  // Puts a queue pair at the tail. One that waits already stays where it is.
+  // Appends a queue pair. One that already waits keeps its place.
   void append(const spec::ScheduleRequest& request);
 
-  // Whether some FIFO that is in order has an entry.
+  // Whether a valid FIFO has an entry.
   bool any() const { return ready_functions_ != 0; }
 
   // Takes the entry at the head of the FIFO whose turn it is: functions in turn, and the levels of each in
   // turn. Nothing: the FIFO had to be condemned.
   std::optional<Waiting> take();
 
-  // Whether some FIFO is condemned.
+  // Whether a FIFO is condemned.
   bool condemned() const { return condemned_count_ != 0; }
 
-  // Looks at one queue pair index, and turns its queue pair out of a condemned FIFO. A FIFO that is empty is
-  // in order again.
+  // Checks one queue pair index, and removes its queue pair from a condemned FIFO. An empty FIFO is valid
+  // again.
   std::optional<TurnedOut> turn_out();
 
-  // Forgets who waits in the FIFOs of a function, and where they are.
+  // Clears the FIFOs of a function and their addresses.
   void reset_function(unsigned underlying_function);
 
-  // For tests: who waits agrees with the FIFOs.
+  // For tests: the waiting queue pairs agree with the FIFOs.
   bool verify() const;
 
 private:
@@ -79,7 +80,7 @@ private:
     uint32_t waiting = 0;
     spec::Refusal condemned = spec::Refusal::none; // why
   };
-  // Where the queue pair of an index waits.
+  // The place where the queue pair of an index waits.
   struct Place {
     uint8_t structure = nowhere;
     uint8_t generation = 0;

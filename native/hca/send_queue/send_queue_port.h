@@ -4,12 +4,13 @@
 
 namespace fpga_verbs::hca {
 
-// The part of queue_pair_fetch that resource_manager tells and asks of a queue pair's send queue.
+// The interface of queue_pair_fetch through which resource_manager controls and queries a queue pair's send
+// queue.
 class SendQueuePort {
 public:
   virtual ~SendQueuePort() = default;
 
-  // The queue pair has become RTS: what it owes is scheduled. False: no credit now; call again.
+  // The queue pair has become RTS: schedules its pending commands. False: no credit now; call again.
   virtual bool resume(unsigned underlying_function, uint32_t queue_pair_number) = 0;
 
   // Whether a command of the queue pair waits there.

@@ -10,14 +10,14 @@
 namespace fpga_verbs::hca {
 
 // Reads commands from send queues in host memory: for send_queue_scheduler, which executes them, and for
-// completion, which needs to know where an answer goes.
+// completion, which needs the destination of an answer.
 class SendQueueReader {
 public:
   explicit SendQueueReader(QueueReader& queues) : queues_(queues) {}
 
-  // Reads work request `sequence_number` of a queue pair into pcb.data: its reference first, then the entry
-  // that it refers to. none, or why it is not to be believed: send_queue_fault, send_queue_mismatch, or what
-  // a VCB would refuse it for.
+  // Reads work request `sequence_number` of a queue pair into pcb.data: first its reference, then the entry.
+  // Returns none, or the reason why it is invalid: send_queue_fault, send_queue_mismatch, or the reason for
+  // which a VCB would refuse it.
   spec::Refusal read(unsigned underlying_function, const spec::QueuePairControl& control,
                      uint32_t queue_pair_number, uint32_t sequence_number, PhysicalCollectBuffer& pcb);
 

@@ -21,13 +21,13 @@
 
 namespace fpga_verbs::hca {
 
-// Brings commands from send queues in host memory: those that found no PCB or came out of turn (US8589610,
-// send queue scheduler). Queue pairs wait in the queuing structures; each turn fetches the next commands of
-// one of them, a batch at most, into dedicated PCBs, and kicks them.
+// Fetches commands from send queues in host memory: those that found no PCB or arrived out of order
+// (US8589610, send queue scheduler). Queue pairs wait in the queuing structures. Each turn fetches the next
+// commands of one of them, at most a batch, into dedicated PCBs, and kicks them.
 //
-// Nothing is fetched that virtual_kick's lists would not take: its queue pair waits for room. A command that
-// would wait on its list for a credit takes one dedicated PCB of a lane at most, and never the last one:
-// lanes that have credits go on.
+// The block fetches nothing for which virtual_kick's lists have no room: the queue pair waits for room.
+// Commands that would wait on their list for a credit take at most one dedicated PCB per lane, and never the
+// last one, so lanes with credits continue.
 class SendQueueScheduler final : public Block {
 public:
   SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
@@ -37,7 +37,7 @@ public:
                      KickRecords& kick_records, DataLink<spec::ScheduleRequest>& schedule_requests,
                      DataLink<spec::KickUnit>& kicks_scheduled, DataLink<spec::ScheduleDone>& schedule_dones);
 
-  // Takes one request, turns one queue pair out of a condemned FIFO, and begins a turn or fetches one
+  // Takes one request, removes one queue pair from a condemned FIFO, and starts a turn or fetches one
   // command.
   bool step() override;
 
@@ -57,7 +57,7 @@ public:
     return structures_.size(underlying_function);
   }
 
-  // Forgets what the queue pairs of a function are owed; no DMA of it follows. They are gone already.
+  // Clears the pending fetches of a function's queue pairs, which are gone already; no DMA for them follows.
   void reset_function(unsigned underlying_function) { structures_.reset_function(underlying_function); }
 
   // For tests.

@@ -11,7 +11,7 @@
 
 namespace fpga_verbs::hca {
 
-// A send work request, as its PCB has it.
+// A send work request in a PCB.
 
 constexpr bool is_atomic(spec::Opcode opcode) {
   return spec::operation_of(opcode).ordering == spec::OperationOrdering::atomic;
@@ -21,22 +21,22 @@ constexpr bool is_read_or_atomic(spec::Opcode opcode) {
   return spec::operation_of(opcode).data == spec::OperationData::returned;
 }
 
-// It works on keys of this side, and sends nothing.
+// The operation works on local keys and sends nothing.
 constexpr bool is_local_operation(spec::Opcode opcode) {
   return spec::operation_of(opcode).ordering == spec::OperationOrdering::local;
 }
 
-// The gather list; of a READ or atomic, where the answer is scattered.
+// The gather list; for a READ or atomic, the scatter list of the answer.
 std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb);
 
 // The payload of bind_memory_window.
 const spec::BindEntry& binding_of(const PhysicalCollectBuffer& pcb);
 
-// Bytes that the message carries: inline data, or what the list names; 0 where nothing is sent.
+// Bytes that the message carries: inline data, or the length of the list; 0 if nothing is sent.
 uint64_t send_message_length(const PhysicalCollectBuffer& pcb);
 
-// Whether its fields go together and its queue pair can execute it: success, or the status that it completes
-// with (InfiniBand volume 1, 10.8.2 and 11.6.2). Its Execution::message_length is known.
+// Whether its fields are consistent and its queue pair can execute it: success, or the status with which it
+// completes (InfiniBand volume 1, 10.8.2 and 11.6.2).
 spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,
                                                const spec::QueuePairControl& control);
 

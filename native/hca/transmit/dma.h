@@ -18,8 +18,8 @@
 
 namespace fpga_verbs::hca {
 
-// Gathers the payload of packets from host memory, or from the PCB where it is inline. A command stays head
-// of its queue pair's list until its last packet; the queue pairs with work take turns packet by packet, so
+// Gathers the payload of packets from host memory, or from the PCB if it is inline. A command stays at the
+// head of its queue pair's list until its last packet. Queue pairs with work take turns packet by packet, so
 // that a long message delays no other one.
 class Dma final : public Block {
 public:
@@ -27,14 +27,14 @@ public:
       MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
       DataLink<spec::PacketUnit>& packets_gathered);
 
-  // Takes one command, and gathers one packet, or carries out one bind or invalidate. One of those that waits
-  // for a key to be idle lets only its own queue pair wait.
+  // Takes one command, and gathers one packet or executes one bind or invalidate. A bind or invalidate that
+  // waits for an idle key blocks only its own queue pair.
   bool step() override;
 
   const char* verify() const { return commands_.verify(); }
 
 private:
-  // How the work on a command went: it has ended, or has more packets, or waits for a key to be idle.
+  // Result of the work on a command: done, more packets, or waiting for an idle key.
   enum class Progress : uint8_t { done, more, waits_for_key };
 
   inline bool pass();

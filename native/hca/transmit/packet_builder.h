@@ -14,9 +14,9 @@
 
 namespace fpga_verbs::hca {
 
-// Puts headers and checks around payloads, and ends commands: with its last packet a command becomes a
-// message that completion watches, and gives back PCB and execution credit. A queue pair's packets leave in
-// order; the queue pairs take turns.
+// Adds headers and checks to payloads, and ends commands: with its last packet a command becomes a message
+// that completion tracks, and releases PCB and execution credit. The packets of a queue pair leave in order;
+// queue pairs take turns.
 class PacketBuilder final : public Block {
 public:
   PacketBuilder(const HcaParameters& parameters, Counters& counters, CollectBufferPort& collect_buffer,

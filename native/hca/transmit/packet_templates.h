@@ -10,25 +10,26 @@
 
 namespace fpga_verbs::hca {
 
-// The packet templates of queue pairs, each to its peer or to the destination of its last datagram, in a
-// direct-mapped cache. A template to the peer is good until the queue pair is connected otherwise, which
-// forget() tells, or the port's tables change; one of a datagram is made anew when its inputs have changed.
+// The packet templates of queue pairs, each for its peer or for the destination of its last datagram, in a
+// direct-mapped cache. A template for the peer is valid until the queue pair is connected again, which
+// forget() reports, or the port's tables change; a datagram's template is rebuilt when its inputs have
+// changed.
 class PacketTemplates {
 public:
   explicit PacketTemplates(const PortAttributes& attributes) : attributes_(attributes), cache_(cached) {}
 
-  // Packets from this queue pair to its peer. Good until the next call.
+  // Packets from this queue pair to its peer. Valid until the next call.
   wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control) {
     Entry& entry = cache_[queue_pair_number % cached];
     if (entry.connected != queue_pair_number || entry.version != attributes_.version()) [[unlikely]]
       connect(entry, queue_pair_number, control);
     return entry.packet_template;
   }
-  // A datagram from this queue pair to another one. Good until the next call.
+  // A datagram from this queue pair to another one. Valid until the next call.
   wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
                            const spec::AddressVector& destination, uint32_t destination_queue_pair);
 
-  // The queue pair has another peer from now on, or reaches it otherwise.
+  // The queue pair has another peer from now on, or another path to it.
   void forget(uint32_t queue_pair_number) { cache_[queue_pair_number % cached] = {}; }
 
 private:
@@ -38,7 +39,7 @@ private:
   struct Entry {
     uint32_t connected = none; // whose template to its peer this is
     uint32_t version = 0;      // of the port's tables that it was made from
-    // Of a datagram.
+    // For a datagram.
     uint32_t queue_pair_number = none;
     uint32_t destination_queue_pair = 0;
     spec::AddressVector destination{};

@@ -4,8 +4,8 @@
 
 namespace fpga_verbs::hca {
 
-// The OpCode of a request packet: of what a command asks for, and where in its message the packet stands. The
-// service has the operation (InfiniBand volume 1, 9.2.1).
+// The OpCode of a request packet, from the command's operation and the packet's position in its message. The
+// service must have the operation (InfiniBand volume 1, 9.2.1).
 spec::PacketOpcode request_opcode(spec::ServiceType service, spec::Opcode opcode, bool first, bool last);
 
 } // namespace fpga_verbs::hca
