@@ -20,7 +20,10 @@ public:
 
   WatchReader& reader() override { return reader_; }
   std::span<const uint8_t> preamble() const override { return memory_.preamble(); }
-  // It ends. Gives the memory, where no other watches the same.
+  // Nothing is written for it until it goes on. It keeps its memory: another process may have that mapped.
+  void pause();
+  void resume();
+  // It ends. Gives the memory, where no other has the same.
   std::optional<WatchMemory> end();
   // Of its memory, for another process.
   int descriptor() const { return memory_.descriptor(); }
@@ -30,6 +33,7 @@ private:
   unsigned underlying_function_;
   WatchKind kind_;
   const WatchMemory& memory_;
+  bool is_paused_ = false;
   WatchReader reader_;
 };
 

@@ -20,13 +20,16 @@ struct WatchedEvent {
 };
 
 // The rings of a board that observers read: one of each kind for the control function, with what all
-// functions do, and one for each other function. A ring is there and is written while it is watched: memory
-// and time do not depend on how many watch it. Under the board's lock.
+// functions do, and one for each other function. A ring is written while it is watched, and is there while it
+// is kept: memory and time do not depend on how many watch it. Under the board's lock.
 class Watches final : public hca::WatchPort {
 public:
   // `preamble`: of a ring that is new. Null: there is no memory for the ring.
   WatchMemory* begin(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> preamble);
-  // Gives the memory of a ring that is not watched any more.
+  // One of those that began keeps the ring and does not watch, or watches again.
+  void pause(unsigned underlying_function, WatchKind kind) { --ring(underlying_function, kind).watchers; }
+  void resume(unsigned underlying_function, WatchKind kind) { ++ring(underlying_function, kind).watchers; }
+  // Of one that watches. Gives the memory of a ring that none keeps any more.
   std::optional<WatchMemory> end(unsigned underlying_function, WatchKind kind);
 
   // Which functions the device has to tell of.
@@ -36,13 +39,19 @@ public:
   void kick_record(const spec::KickRecord& record) override;
   void event(unsigned underlying_function, const spec::EventQueueEntry& event) override;
   void completion(unsigned underlying_function, const spec::CompletionQueueEntry& entry) override;
-  void packet(std::span<const uint8_t> block) { put(0, WatchKind::packets, block); }
+  void packet(std::span<const uint8_t> block) { ring(0, WatchKind::packets).put(block); }
 
 private:
   struct Ring {
     std::optional<WatchMemory> memory;
     std::optional<WatchWriter> writer;
-    unsigned watchers = 0;
+    unsigned keepers = 0;  // that began and have not ended
+    unsigned watchers = 0; // of them
+
+    template <size_t extent> void put(std::span<const uint8_t, extent> message) {
+      if (watchers != 0)
+        writer->put(message);
+    }
   };
 
   Ring& ring(unsigned underlying_function, WatchKind kind) {
@@ -52,8 +61,8 @@ private:
     return rings_[underlying_function][static_cast<size_t>(kind)];
   }
   uint32_t functions_of(WatchKind kind) const;
-  void put(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> message);
-  void put_to_all(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> message);
+  template <class Message>
+  void put_to_all(unsigned underlying_function, WatchKind kind, const Message& message);
 
   std::array<std::array<Ring, watch_kinds>, spec::underlying_functions> rings_;
 };
