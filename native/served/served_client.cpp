@@ -80,7 +80,8 @@ void ServedClient::leave() {
 
 bool ServedClient::give_back(ServedBoard& board) {
   for (std::unique_ptr<board::BoardWatch>& watch : watches_)
-    if (std::optional<board::WatchMemory> memory = watch ? std::exchange(watch, nullptr)->end() : std::nullopt)
+    if (std::optional<board::WatchMemory> memory =
+            watch ? std::exchange(watch, nullptr)->end() : std::nullopt)
       board.reclaimer().take(std::move(*memory).take(), reclaiming_);
   if (!memory_.empty())
     unmap(memory_.begin(), board);
@@ -169,8 +170,8 @@ bool ServedClient::observe(uint32_t number, ServedBoard& board) {
   return true;
 }
 
-// Observers that watch the same have one ring, whatever their number. A client that watches again has the ring
-// that it had before: it may have that mapped.
+// Observers that watch the same have one ring, whatever their number. A client that watches again has the
+// ring that it had before: it may have that mapped.
 bool ServedClient::watch(uint32_t kind) {
   if (!view_ || kind >= watches_.size())
     return send({.status = Status::invalid});
