@@ -39,6 +39,7 @@ export const operations = {
     units: 16,
     within: /board::DeviceSide::(next_message|deliver_burst)\(/,
   },
+  send_watched: { what: 'SEND 64 B, half of a round trip, observed', times: 1000, units: 1 },
   javascript_send: {
     what: 'SEND 64 B, half, compiled JavaScript',
     times: 20_000,

@@ -13,7 +13,19 @@ BoardWatch::BoardWatch(std::shared_ptr<EmulatedBoard> board, unsigned underlying
 
 BoardWatch::~BoardWatch() { end(); }
 
+void BoardWatch::pause() {
+  if (!std::exchange(is_paused_, true))
+    board_->pause_watch(underlying_function_, kind_);
+}
+
+void BoardWatch::resume() {
+  if (std::exchange(is_paused_, false))
+    board_->resume_watch(underlying_function_, kind_);
+}
+
 std::optional<WatchMemory> BoardWatch::end() {
+  if (board_ != nullptr)
+    resume();
   const std::shared_ptr<EmulatedBoard> board = std::exchange(board_, nullptr);
   return board == nullptr ? std::nullopt : board->end_watch(underlying_function_, kind_);
 }

@@ -20,6 +20,10 @@ public:
 
   WatchReader& reader() override { return reader_; }
   std::span<const uint8_t> preamble() const override { return memory_.preamble(); }
+  // Pauses the watch: the device writes nothing for it until resume(). The watch keeps its memory, which another
+  // process may have mapped.
+  void pause();
+  void resume();
   // Ends the watch. Returns the memory if no other watch uses it.
   std::optional<WatchMemory> end();
   // Descriptor of its memory, for another process.
@@ -30,6 +34,7 @@ private:
   unsigned underlying_function_;
   WatchKind kind_;
   const WatchMemory& memory_;
+  bool is_paused_ = false;
   WatchReader reader_;
 };
 

@@ -278,6 +278,18 @@ std::unique_ptr<BoardWatch> EmulatedBoard::watch(unsigned underlying_function, W
   return std::make_unique<BoardWatch>(shared_from_this(), underlying_function, kind, *memory);
 }
 
+void EmulatedBoard::pause_watch(unsigned underlying_function, WatchKind kind) {
+  const Exclusive exclusive(*progress_);
+  watches_.pause(underlying_function, kind);
+  follow_watches();
+}
+
+void EmulatedBoard::resume_watch(unsigned underlying_function, WatchKind kind) {
+  const Exclusive exclusive(*progress_);
+  watches_.resume(underlying_function, kind);
+  follow_watches();
+}
+
 std::optional<WatchMemory> EmulatedBoard::end_watch(unsigned underlying_function, WatchKind kind) {
   const Exclusive exclusive(*progress_);
   std::optional<WatchMemory> memory = watches_.end(underlying_function, kind);

@@ -158,6 +158,8 @@ private:
   void attach_tap() { attachments_.tap = packets_.on() ? &packets_ : nullptr; }
   PacketCapture::Source capture_source() const;
   void follow_watches();
+  void pause_watch(unsigned underlying_function, WatchKind kind);
+  void resume_watch(unsigned underlying_function, WatchKind kind);
   std::optional<WatchMemory> end_watch(unsigned underlying_function, WatchKind kind);
   std::unique_ptr<Progress> make_progress();
   std::shared_ptr<EmulatedFunction> make_function(unsigned underlying_function);

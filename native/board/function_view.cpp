@@ -4,6 +4,7 @@
 #include "board/emulated_board.h"
 #include "spec/registers.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace fpga_verbs::board {
@@ -15,6 +16,7 @@ namespace {
 constexpr uint32_t all_ones = ~uint32_t{0};
 constexpr unsigned register_bytes = sizeof(uint32_t);
 
+// So many registers as a view has room for.
 bool selects(RegionType region, uint32_t offset) {
   if (region == RegionType::control)
     return offset == spec::control::inspect_select || offset == spec::control::inspect_queue_pair;
@@ -43,14 +45,16 @@ uint32_t FunctionView::read32(unsigned bar, uint64_t offset) {
     return all_ones;
   const Exclusive exclusive(*board_->progress_);
   Device& device = *board_->device_;
-  std::map<Register, uint32_t> others;
-  for (const auto& [selection, value] : inspected_) {
-    others[selection] = device.read(selection.first, underlying_function_, selection.second);
-    write_register(device, selection.first, underlying_function_, selection.second, value);
+  const std::span inspected(inspected_.data(), inspected_count_);
+  std::array<uint32_t, most_inspected> others{};
+  for (size_t i = 0; i < inspected.size(); ++i) {
+    const Inspected& own = inspected[i];
+    others[i] = device.read(own.region, underlying_function_, own.offset);
+    write_register(device, own.region, underlying_function_, own.offset, own.value);
   }
   const uint32_t value = device.read(place->region, place->page, place->offset);
-  for (const auto& [selection, other] : others)
-    write_register(device, selection.first, underlying_function_, selection.second, other);
+  for (size_t i = 0; i < inspected.size(); ++i)
+    write_register(device, inspected[i].region, underlying_function_, inspected[i].offset, others[i]);
   return value;
 }
 
@@ -58,7 +62,14 @@ bool FunctionView::write32(unsigned bar, uint64_t offset, uint32_t value) {
   const auto place = board_->device_side_.map().find(underlying_function_, bar, offset, register_bytes);
   if (!place || !selects(place->region, place->offset))
     return false;
-  inspected_[{place->region, place->offset}] = value;
+  const std::span known(inspected_.data(), inspected_count_);
+  const auto found = std::ranges::find_if(known, [&place](const Inspected& each) {
+    return each.region == place->region && each.offset == place->offset;
+  });
+  if (found != known.end())
+    found->value = value;
+  else
+    inspected_[inspected_count_++] = {place->region, place->offset, value};
   return true;
 }
 

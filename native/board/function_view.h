@@ -3,11 +3,11 @@
 #include "board/bar_map.h"
 #include "board/observation.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
-#include <utility>
 
 namespace fpga_verbs::board {
 
@@ -40,13 +40,20 @@ public:
   uint32_t regions(uint32_t from, std::vector<hca::RegionFacts>& found) override;
 
 private:
-  using Register = std::pair<spec::RegionType, uint32_t>; // region and offset in the function's page of it
+  // An inspect register that can be written, in the function's page of a region, and what this view wrote.
+  struct Inspected {
+    spec::RegionType region = spec::RegionType::none;
+    uint32_t offset = 0;
+    uint32_t value = 0;
+  };
+  static constexpr size_t most_inspected = 3;
 
   hca::Inspection inspection(uint32_t from) const;
 
   std::shared_ptr<EmulatedBoard> board_;
   unsigned underlying_function_;
-  std::map<Register, uint32_t> inspected_;
+  std::array<Inspected, most_inspected> inspected_{};
+  size_t inspected_count_ = 0;
 };
 
 } // namespace fpga_verbs::board

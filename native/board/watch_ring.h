@@ -37,34 +37,53 @@ public:
   BasicWatchWriter(BasicWatchRingHeader<Platform>& header, BasicWatchWords<Platform> words)
       : header_(header), words_(words) {}
 
-  // A message longer than half of the ring is lost for all readers.
-  void put(std::span<const uint8_t> message) {
+  // A message longer than half of the ring is lost for all readers. A message whose length the compiler knows
+  // takes one load and one store per word.
+  template <size_t extent> void put(std::span<const uint8_t, extent> message) {
+    // Local copies stay in registers: the compiler must assume that a store to a ring word changes members.
+    BasicWatchRingHeader<Platform>& header = header_;
+    const BasicWatchWords<Platform> words = words_;
+    const uint64_t tail = tail_;
+    const uint64_t number = messages_;
     const uint64_t count = WatchMessage::words_of(message.size());
-    const bool fits = count <= words_.size() / 2;
-    const uint64_t end = tail_ + (fits ? count : 0);
-    const auto number = static_cast<uint32_t>(messages_);
-    ++messages_;
+    const bool fits = count <= words.size() / 2;
+    const uint64_t end = tail + (fits ? count : 0);
     if (fits) {
-      header_.begun.store(end, std::memory_order_relaxed);
+      header.begun.store(end, std::memory_order_relaxed);
       // Release ordering: a reader that sees one of these words also sees `begun`.
-      at(tail_).store(uint64_t{number} << 32 | message.size(), std::memory_order_release);
-      for (uint64_t i = 1; i < count; ++i) {
-        const auto rest = message.subspan((i - 1) * WatchMessage::word_bytes);
-        uint64_t word = 0;
-        if (rest.size() >= sizeof word)
-          std::memcpy(&word, rest.data(), sizeof word);
-        else
-          std::memcpy(&word, rest.data(), rest.size());
-        at(tail_ + i).store(word, std::memory_order_release);
-      }
+      words[tail & (words.size() - 1)].store(number << 32 | message.size(), std::memory_order_release);
+      put_words(words, tail + 1, message);
     }
     tail_ = end;
-    header_.messages.store(messages_, std::memory_order_release);
-    header_.head.store(tail_, std::memory_order_release);
+    messages_ = number + 1;
+    header.messages.store(number + 1, std::memory_order_release);
+    header.head.store(end, std::memory_order_release);
   }
 
 private:
-  auto& at(uint64_t position) const { return words_[position & (words_.size() - 1)]; }
+  template <size_t extent>
+  static void put_words(BasicWatchWords<Platform> words, uint64_t position,
+                        std::span<const uint8_t, extent> message) {
+    const size_t whole = message.size() / WatchMessage::word_bytes;
+    const size_t rest = message.size() % WatchMessage::word_bytes;
+    const uint64_t first = position & (words.size() - 1);
+    const auto store = [&message](auto& word, size_t index, size_t bytes) {
+      uint64_t value = 0;
+      std::memcpy(&value, message.data() + index * WatchMessage::word_bytes, bytes);
+      word.store(value, std::memory_order_release);
+    };
+    if (first + whole <= words.size()) {
+      auto* const place = &words[first];
+#pragma GCC unroll 8
+      for (size_t i = 0; i < whole; ++i)
+        store(place[i], i, WatchMessage::word_bytes);
+    } else {
+      for (size_t i = 0; i < whole; ++i)
+        store(words[(first + i) & (words.size() - 1)], i, WatchMessage::word_bytes);
+    }
+    if (rest != 0)
+      store(words[(first + whole) & (words.size() - 1)], whole, rest);
+  }
 
   BasicWatchRingHeader<Platform>& header_;
   BasicWatchWords<Platform> words_;

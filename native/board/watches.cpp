@@ -6,8 +6,8 @@ namespace fpga_verbs::board {
 
 namespace {
 
-template <class Value> std::span<const uint8_t> bytes_of(const Value& value) {
-  return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
+template <class Value> std::span<const uint8_t, sizeof(Value)> bytes_of(const Value& value) {
+  return std::span<const uint8_t, sizeof(Value)>(reinterpret_cast<const uint8_t*>(&value), sizeof value);
 }
 
 } // namespace
@@ -20,13 +20,15 @@ WatchMemory* Watches::begin(unsigned underlying_function, WatchKind kind, std::s
       return nullptr;
     begun.writer.emplace(begun.memory->header(), begun.memory->words());
   }
+  ++begun.keepers;
   ++begun.watchers;
   return &*begun.memory;
 }
 
 std::optional<WatchMemory> Watches::end(unsigned underlying_function, WatchKind kind) {
   Ring& ended = ring(underlying_function, kind);
-  if (--ended.watchers != 0)
+  --ended.watchers;
+  if (--ended.keepers != 0)
     return std::nullopt;
   ended.writer.reset();
   return std::exchange(ended.memory, std::nullopt);
@@ -48,30 +50,25 @@ uint32_t Watches::functions_of(WatchKind kind) const {
   return functions;
 }
 
+// The control function sees all.
+template <class Message>
+void Watches::put_to_all(unsigned underlying_function, WatchKind kind, const Message& message) {
+  ring(0, kind).put(bytes_of(message));
+  if (underlying_function != 0)
+    ring(underlying_function, kind).put(bytes_of(message));
+}
+
 void Watches::kick_record(const spec::KickRecord& record) {
-  put_to_all(record.underlying_function(), WatchKind::kicks, bytes_of(record));
+  put_to_all(record.underlying_function(), WatchKind::kicks, record);
 }
 
 void Watches::event(unsigned underlying_function, const spec::EventQueueEntry& event) {
   const WatchedEvent watched{.entry = event, .underlying_function = underlying_function};
-  put_to_all(underlying_function, WatchKind::events, bytes_of(watched));
+  put_to_all(underlying_function, WatchKind::events, watched);
 }
 
 void Watches::completion(unsigned underlying_function, const spec::CompletionQueueEntry& entry) {
-  put_to_all(underlying_function, WatchKind::completions, bytes_of(entry));
-}
-
-void Watches::put(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> message) {
-  Ring& written = ring(underlying_function, kind);
-  if (written.watchers != 0)
-    written.writer->put(message);
-}
-
-// The control function sees all.
-void Watches::put_to_all(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> message) {
-  put(0, kind, message);
-  if (underlying_function != 0)
-    put(underlying_function, kind, message);
+  put_to_all(underlying_function, WatchKind::completions, entry);
 }
 
 } // namespace fpga_verbs::board

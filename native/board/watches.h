@@ -20,13 +20,17 @@ struct WatchedEvent {
 };
 
 // The rings of a board that observers read: for each kind, one for the control function, which covers all
-// functions, and one for each other function. A ring exists only while it is watched; its memory and time do
-// not depend on the number of observers. Under the board's lock.
+// functions, and one for each other function. The device writes a ring while it is watched; a ring exists
+// while an observer keeps it. Its memory and time do not depend on the number of observers. Under the board's
+// lock.
 class Watches final : public hca::WatchPort {
 public:
   // `preamble`: for a new ring. Null: there is no memory for the ring.
   WatchMemory* begin(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> preamble);
-  // Returns the memory of a ring that is not watched any more.
+  // A watch that has begun keeps its ring without watching it, or watches it again.
+  void pause(unsigned underlying_function, WatchKind kind) { --ring(underlying_function, kind).watchers; }
+  void resume(unsigned underlying_function, WatchKind kind) { ++ring(underlying_function, kind).watchers; }
+  // Ends a watch that is not paused. Returns the memory of a ring that no watch keeps any more.
   std::optional<WatchMemory> end(unsigned underlying_function, WatchKind kind);
 
   // The functions about which the device must report.
@@ -36,13 +40,19 @@ public:
   void kick_record(const spec::KickRecord& record) override;
   void event(unsigned underlying_function, const spec::EventQueueEntry& event) override;
   void completion(unsigned underlying_function, const spec::CompletionQueueEntry& entry) override;
-  void packet(std::span<const uint8_t> block) { put(0, WatchKind::packets, block); }
+  void packet(std::span<const uint8_t> block) { ring(0, WatchKind::packets).put(block); }
 
 private:
   struct Ring {
     std::optional<WatchMemory> memory;
     std::optional<WatchWriter> writer;
-    unsigned watchers = 0;
+    unsigned keepers = 0;  // that began and have not ended
+    unsigned watchers = 0; // of them
+
+    template <size_t extent> void put(std::span<const uint8_t, extent> message) {
+      if (watchers != 0)
+        writer->put(message);
+    }
   };
 
   Ring& ring(unsigned underlying_function, WatchKind kind) {
@@ -52,8 +62,8 @@ private:
     return rings_[underlying_function][static_cast<size_t>(kind)];
   }
   uint32_t functions_of(WatchKind kind) const;
-  void put(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> message);
-  void put_to_all(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> message);
+  template <class Message>
+  void put_to_all(unsigned underlying_function, WatchKind kind, const Message& message);
 
   std::array<std::array<Ring, watch_kinds>, spec::underlying_functions> rings_;
 };

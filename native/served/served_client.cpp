@@ -80,8 +80,9 @@ void ServedClient::leave() {
 
 bool ServedClient::give_back(ServedBoard& board) {
   for (std::unique_ptr<board::BoardWatch>& watch : watches_)
-    if (watch != nullptr)
-      end_watch(watch, board);
+    if (std::optional<board::WatchMemory> memory =
+            watch ? std::exchange(watch, nullptr)->end() : std::nullopt)
+      board.reclaimer().take(std::move(*memory).take(), reclaiming_);
   if (!memory_.empty())
     unmap(memory_.begin(), board);
   return !memory_.empty() || reclaiming_->load() != 0;
@@ -104,7 +105,7 @@ bool ServedClient::reply_to(const Request& request, ServedBoard& board) {
   case RequestKind::watch:
     return watch(request.number);
   case RequestKind::unwatch:
-    return unwatch(request.number, board);
+    return unwatch(request.number);
   case RequestKind::queue_pairs:
     return list(request.number, &board::FunctionView::queue_pairs, board);
   case RequestKind::regions:
@@ -169,27 +170,25 @@ bool ServedClient::observe(uint32_t number, ServedBoard& board) {
   return true;
 }
 
-// Observers that watch the same have one ring, whatever their number.
+// Observers that watch the same have one ring, whatever their number. A client that watches again has the
+// ring that it had before: it may have that mapped.
 bool ServedClient::watch(uint32_t kind) {
   if (!view_ || kind >= watches_.size())
     return send({.status = Status::invalid});
   std::unique_ptr<board::BoardWatch>& watch = watches_[kind];
   if (watch == nullptr)
     watch = view_->watch_board(static_cast<board::WatchKind>(kind));
+  else
+    watch->resume();
   if (watch == nullptr)
     return send({.status = Status::not_served});
   return send({}, watch->descriptor());
 }
 
-bool ServedClient::unwatch(uint32_t kind, ServedBoard& board) {
+bool ServedClient::unwatch(uint32_t kind) {
   if (kind < watches_.size() && watches_[kind] != nullptr)
-    end_watch(watches_[kind], board);
+    watches_[kind]->pause();
   return true;
-}
-
-void ServedClient::end_watch(std::unique_ptr<board::BoardWatch>& watch, ServedBoard& board) {
-  if (std::optional<board::WatchMemory> memory = std::exchange(watch, nullptr)->end())
-    board.reclaimer().take(std::move(*memory).take(), reclaiming_);
 }
 
 template <class Facts>

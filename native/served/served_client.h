@@ -82,8 +82,7 @@ private:
   bool open(uint32_t number, ServedBoard& board);
   bool observe(uint32_t number, ServedBoard& board);
   bool watch(uint32_t kind);
-  bool unwatch(uint32_t kind, ServedBoard& board);
-  void end_watch(std::unique_ptr<board::BoardWatch>& watch, ServedBoard& board);
+  bool unwatch(uint32_t kind);
   template <class Facts>
   bool list(uint32_t from, uint32_t (board::FunctionView::*find)(uint32_t, std::vector<Facts>&),
             ServedBoard& board);

@@ -17,10 +17,12 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <thread>
@@ -260,6 +262,28 @@ void stop_while_watching(const HostileWay& way, const Ready& ready) {
   std::raise(SIGSTOP);
 }
 
+// Watches and ends that again and again, and keeps what it mapped each time.
+void keep_what_it_watched(const HostileWay& way, const Ready& ready) {
+  constexpr unsigned times = 100;
+  Client client(way, RequestKind::observe);
+  std::vector<board::WatchMemory> kept;
+  std::set<ino_t> rings;
+  for (unsigned i = 0; i < times; ++i) {
+    for (const board::WatchKind kind : {board::WatchKind::kicks, board::WatchKind::completions}) {
+      Descriptor memory = watch(client, kind);
+      struct stat found{};
+      fstat(memory.get(), &found);
+      rings.insert(found.st_ino);
+      kept.push_back(*board::WatchMemory::adopt(std::move(memory), kind));
+      client.request({.kind = RequestKind::unwatch, .number = static_cast<uint32_t>(kind)});
+    }
+    if (rings.size() > 2)
+      throw std::runtime_error("an observer has more rings than it has kinds that it watched");
+  }
+  ready();
+  pause();
+}
+
 // Tries to change, cut and empty what it may only read, in every way that it has a descriptor for.
 void write_what_it_watches(const HostileWay& way, const Ready& ready) {
   Client client(way, RequestKind::observe);
@@ -387,6 +411,7 @@ const std::map<std::string, void (*)(const HostileWay&, const Ready&)> ways{
     {"watches without reading", watch_without_reading},
     {"stops while it watches", stop_while_watching},
     {"writes what it watches", write_what_it_watches},
+    {"keeps what it watched", keep_what_it_watched},
     {"comes and goes", come_and_go},
     {"tears its ring", tear_its_ring},
     {"punches holes", punch_holes},

@@ -24,9 +24,17 @@
 
 #include <napi.h>
 
+#include <malloc.h>
+
 namespace fpga_verbs::test {
 
 namespace {
+
+// Bytes that the process has in use of malloc's.
+Napi::Value allocated_bytes(const Napi::CallbackInfo& info) {
+  const struct mallinfo2 facts = mallinfo2();
+  return Napi::Number::New(info.Env(), static_cast<double>(facts.uordblks + facts.hblkhd));
+}
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("BitMaskPort", BitMaskPort::define(env));
@@ -40,6 +48,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("ResourceManagerPort", ResourceManagerPort::define(env));
   exports.Set("ResponderPort", ResponderPort::define(env));
   exports.Set("WirePort", WirePort::define(env));
+  exports.Set("allocatedBytes", Napi::Function::New<allocated_bytes>(env, "allocatedBytes"));
   exports.Set("secdedEncode", Napi::Function::New<secded_encode>(env, "secdedEncode"));
   exports.Set("secdedDecode", Napi::Function::New<secded_decode>(env, "secdedDecode"));
   exports.Set("encodeFormat", Napi::Function::New<encode_spec_format>(env, "encodeFormat"));

@@ -86,6 +86,10 @@ describe('a client of a served board', { timeout: timeLimit }, () => {
       'tries to write what it may only watch',
       [0, 1].map((number): Neighbor => [number, 'writes what it watches']),
     ],
+    [
+      'watches again and again, and keeps what it mapped',
+      [0, 1].map((number): Neighbor => [number, 'keeps what it watched']),
+    ],
     ['comes and goes without end', [[3, 'comes and goes']]],
     ['changes lines while they are read', [[3, 'tears its ring']]],
     ['takes the pages of its ring away', [[3, 'punches holes']]],

@@ -10,6 +10,7 @@ export type HostileWay =
   | 'watches without reading'
   | 'stops while it watches'
   | 'writes what it watches'
+  | 'keeps what it watched'
   | 'comes and goes'
   | 'tears its ring'
   | 'punches holes'

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -52,10 +53,12 @@ bool kick_burst(Station& here, Station& there) {
   return here.complete() && here.take_kick_records(burst);
 }
 
+enum class Seen : uint8_t { by_none, by_its_driver, by_observers };
+
 struct Operation {
   std::string_view name;
   Operate operate;
-  bool records_kicks = false;
+  Seen seen = Seen::by_none;
 };
 
 constexpr std::array operations{
@@ -65,7 +68,8 @@ constexpr std::array operations{
     Operation{"read", one_sided<spec::Opcode::rdma_read, short_message>},
     Operation{"atomic", one_sided<spec::Opcode::atomic_fetch_and_add, atomic_operand>},
     Operation{"write_long", one_sided<spec::Opcode::rdma_write, long_message>},
-    Operation{"kick", kick_burst, true},
+    Operation{"kick", kick_burst, Seen::by_its_driver},
+    Operation{"send_watched", send, Seen::by_observers},
 };
 
 int run(std::string_view name, unsigned times) {
@@ -75,9 +79,12 @@ int run(std::string_view name, unsigned times) {
   if (operation == operations.end() || !one.made() || !other.made() || !one.connect(other) ||
       !other.connect(one))
     return EXIT_FAILURE;
-  if (operation->records_kicks)
-    for (Station* const station : {&one, &other})
+  for (Station* const station : {&one, &other}) {
+    if (operation->seen == Seen::by_its_driver)
       station->record_kicks();
+    if (operation->seen == Seen::by_observers && !station->be_watched())
+      return EXIT_FAILURE;
+  }
   const uint64_t before = one.steps() + other.steps();
   for (unsigned i = 0; i < times; ++i)
     if (!(i % 2 == 0 ? operation->operate(one, other) : operation->operate(other, one)))

@@ -1,7 +1,9 @@
 #include "test/counts/station.h"
 
+#include "board/function_view.h"
 #include "board/hca_board.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 
@@ -109,6 +111,14 @@ bool Station::take_kick_records(unsigned commands) {
   const size_t at = (newest & ((1u << kick_records_log2) - 1)) * sizeof(spec::KickRecord);
   kick_record_head_.record().store(kick_records_taken_, std::memory_order_release);
   return kick_records_.entry<spec::KickRecord>(at, ~(newest >> kick_records_log2) & 1).has_value();
+}
+
+bool Station::be_watched() {
+  using board::WatchKind;
+  board::FunctionView view(board_, 0);
+  for (const WatchKind kind : {WatchKind::kicks, WatchKind::kicks, WatchKind::completions, WatchKind::events})
+    watches_.push_back(view.watch(kind));
+  return std::ranges::none_of(watches_, [](const auto& watch) { return watch == nullptr; });
 }
 
 bool Station::complete() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "board/emulated_board.h"
+#include "board/watch_memory.h"
 #include "spec/commands.h"
 #include "test/host/host_driver.h"
 #include "test/host/host_queues.h"
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace fpga_verbs::test {
 
@@ -35,6 +37,10 @@ public:
   // Takes the records of so many commands that have been sent. False: they are not there.
   bool take_kick_records(unsigned commands);
 
+  // From now on the device tells observers what a page, `hca kicks` and `hca top` watch. They do not read: in
+  // processes of their own they do, which costs the device nothing. False: there is no memory for them.
+  bool be_watched();
+
   // Polls until there is a completion, letting the device work. False: it tells of a failure.
   bool complete();
 
@@ -59,6 +65,7 @@ private:
   HostMemory kick_records_;
   HostMemory kick_record_head_;
   uint32_t kick_records_taken_ = 0;
+  std::vector<std::unique_ptr<board::Watch>> watches_;
 };
 
 } // namespace fpga_verbs::test

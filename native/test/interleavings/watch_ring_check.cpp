@@ -48,7 +48,7 @@ private:
       const uint64_t word = payload(number);
       std::array<uint8_t, sizeof word> bytes;
       std::memcpy(bytes.data(), &word, sizeof word);
-      writer.put(bytes);
+      writer.put(std::span<const uint8_t>(bytes));
     }
     done_.store(1, std::memory_order_release);
   }
