@@ -1,4 +1,4 @@
-import { wrongType } from '../driver/arguments.ts';
+import { checkKeys, wrongType } from '../driver/arguments.ts';
 import type { CompletionEvents } from '../driver/completion_events.ts';
 import { Completion } from '../driver/completion.ts';
 import type { CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
@@ -14,6 +14,15 @@ export interface CompletionWaitOptions extends WaitOptions {
   readonly solicitedOnly?: boolean;
 }
 
+/** When a completion queue that is waited for wakes up: as `ibv_moderate_cq`. */
+export interface CompletionModeration {
+  /** Completions, 0 to 65535. */
+  readonly count: number;
+  /** Microseconds after the first, 0 to 65535. */
+  readonly period: number;
+}
+
+const moderationKeys = new Set<keyof CompletionModeration>(['count', 'period']);
 const completionsAtOnce = 32;
 
 /** A completion queue: where the device says that work requests are done. */
@@ -53,6 +62,29 @@ export class CompletionQueue extends VerbsObject {
   /** Completions that it holds. */
   get capacity(): number {
     return this.driver.capacity;
+  }
+
+  /**
+   * Gives it room for at least `entries` completions, more or fewer than before; a power of two up to 32768 is used. Nothing that
+   * lies in it is lost, and work goes on meanwhile (InfiniBand volume 1, 11.2.8.3).
+   * @throws VerbsError EINVAL: more completions lie in it than that, a size that there is not, or the queue was overrun; ENOMEM: no
+   * memory is left. Nothing is changed then
+   */
+  resize(entries: number): void {
+    this.requireOpen('resizeCompletionQueue');
+    this.driver.resize(entries);
+  }
+
+  /**
+   * From now on a wait ends with completion number `count` since it began, or `period` microseconds after the first of them,
+   * whichever is earlier; `poll()` finds completions as before. With either of them 0, as in the beginning, it ends with the first.
+   * A wait that finds a completion there ends at once.
+   * @throws VerbsError EINVAL: not 0 to 65535; TypeError: a key that there is not
+   */
+  moderate(moderation: CompletionModeration): void {
+    this.requireOpen('moderateCompletionQueue');
+    checkKeys(moderationKeys, moderation);
+    this.driver.moderate(moderation.count, moderation.period);
   }
 
   /**

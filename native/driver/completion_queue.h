@@ -30,10 +30,15 @@ public:
 
   // Each gives 0, or what a verb gives. `event_queue` gets the events that are asked for.
   int create(uint32_t entries, unsigned event_queue);
+  // To a power of two of entries, at least as many. EINVAL too: more lie here than that.
+  int resize(uint32_t entries);
+  // From now on an event that is asked for comes at this completion since, or so many microseconds after the
+  // first; with either of them 0 at the first.
+  int moderate(uint16_t count, uint16_t period);
   int destroy();
 
   uint32_t number() const { return number_; }
-  uint32_t entries() const { return uint32_t{1} << entries_log2_; }
+  uint32_t entries() const { return uint32_t{1} << entries_log2_; } // no resize() meanwhile
 
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
@@ -78,12 +83,14 @@ private:
       publish();
     return count;
   }
-  size_t place_of(uint32_t index) const {
-    return (index & (entries() - 1)) * sizeof(spec::CompletionQueueEntry);
+  static size_t place_in(uint32_t index, unsigned entries_log2) {
+    return (index & ((uint32_t{1} << entries_log2) - 1)) * sizeof(spec::CompletionQueueEntry);
   }
-  bool is_written(uint32_t index) const {
-    return last_of(index).phase() == (((index >> entries_log2_) & 1) ^ 1);
-  }
+  static uint32_t phase_of(uint32_t index, unsigned entries_log2) { return ~(index >> entries_log2) & 1; }
+  size_t place_of(uint32_t index) const { return place_in(index, entries_log2_); }
+  bool is_written(uint32_t index) const { return last_of(index).phase() == phase_of(index, entries_log2_); }
+  // EINVAL: more completions lie here than would fit.
+  int check_held(uint32_t size) const;
   // Whether the device has written over it, as where more came than there is room for.
   bool is_overwritten(uint32_t index) const;
   // Its last DWORD, which has phase and running number.

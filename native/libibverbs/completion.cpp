@@ -143,18 +143,19 @@ CompletionQueueEx* create_cq_ex(Context* context, CompletionQueueInitEx* init) {
   return made;
 }
 
-int modify_cq(CompletionQueue*, ModifyCompletionQueue*) {
-  return driver::explain(EOPNOTSUPP, "completion queues of this device have no moderation");
+int modify_cq(CompletionQueue* queue, ModifyCompletionQueue* attributes) {
+  constexpr uint32_t moderation = 1;
+  if (attributes->attr_mask != moderation)
+    return driver::explain(EINVAL, "attr_mask is IBV_CQ_ATTR_MODERATE");
+  return OwnCompletionQueue::of(queue).queue.moderate(attributes->cq_count, attributes->cq_period);
 }
 
-// A queue may hold more than is asked for: one that does stays as it is.
 VERBS_EXPORT int ibv_resize_cq(CompletionQueue* queue, int entries) {
-  if (entries < 1)
-    return driver::explain(EINVAL, "cqe is 1 or more");
-  if (entries <= queue->cqe)
-    return 0;
-  return driver::explain(EOPNOTSUPP, "completion queues of this device do not grow: this one has " +
-                                         std::to_string(queue->cqe) + " entries; make it as large as needed");
+  driver::CompletionQueue& resized = OwnCompletionQueue::of(queue).queue;
+  if (const int error = resized.resize(static_cast<uint32_t>(std::max(entries, 0))))
+    return error;
+  queue->cqe = static_cast<int>(resized.entries());
+  return 0;
 }
 
 VERBS_EXPORT int ibv_destroy_cq(CompletionQueue* queue) {

@@ -116,6 +116,7 @@ int query_device_ex(Context* context, const void*, DeviceAttributesEx* attribute
   all.completion_timestamp_mask = ~uint64_t{0};
   constexpr uint64_t kilo = 1000;
   all.hca_core_clock = driver_of(context).function().read64_identity(spec::identity::clock_frequency) / kilo;
+  all.cq_mod_caps = {UINT16_MAX, UINT16_MAX}; // completions, and microseconds
   all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
   all.phys_port_cnt_ex = all.orig_attr.phys_port_cnt;
   std::memset(attributes, 0, bytes);

@@ -9,6 +9,7 @@
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
 #include "hca/base/watch_port.h"
+#include "hca/complete/deadlines.h"
 #include "hca/memory/memory_translation.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "spec/mailboxes.h"
@@ -54,6 +55,12 @@ public:
   // False: the function has no such queue.
   bool arm(unsigned underlying_function, spec::underlying_function::CompletionQueueArm request);
 
+  // From now on the event of an existing queue that is armed comes with the entry number `count` of those
+  // that the arming waits for, or `period` microseconds after the first, whichever is earlier; with either of
+  // them 0 at the first. Entries that lay beyond the host's head when it armed count too, and the time begins
+  // with the arming then; of solicited ones they count as one.
+  void moderate(uint32_t completion_queue_number, uint32_t count, uint32_t period);
+
   // For resource_manager. A new queue, whose pages the host has cleared; `page_table` is a table of
   // memory_translation with input.pages() pages. Its number, from 1 on; nothing: all are in use.
   std::optional<uint32_t> create(unsigned underlying_function, const spec::CreateCompletionQueueInput& input,
@@ -66,11 +73,26 @@ public:
   void add_user(uint32_t completion_queue_number) { ++queues_[completion_queue_number].users; }
   void remove_user(uint32_t completion_queue_number) { --queues_[completion_queue_number].users; }
   uint32_t users(uint32_t completion_queue_number) const { return queues_[completion_queue_number].users; }
+  // The tail of an existing queue.
+  uint32_t tail(uint32_t completion_queue_number) const { return queues_[completion_queue_number].tail; }
+  // Gives an existing queue the pages of `page_table`, of 2^entries_log2 entries: from the next entry on all
+  // go there, numbered on. The former table is `page_table` then. Not success, where nothing has changed:
+  // bad_state, the queue is in error; mailbox_fault, its head cannot be read; bad_parameter, more entries lie
+  // beyond the head than there would be room for.
+  spec::ManagementStatus resize(uint32_t completion_queue_number, unsigned entries_log2,
+                                uint32_t& page_table);
+  bool is_variable(uint32_t completion_queue_number) const {
+    return queues_[completion_queue_number].variable;
+  }
   // Destroys an existing queue without users and gives its page table back to the caller.
   uint32_t destroy(uint32_t completion_queue_number);
 
-  // Makes the next queue pair of a failed queue fail.
+  // Makes the next queue pair of a failed queue fail, or gives the next event whose period is over; woken
+  // when next_deadline() has come.
   bool step() override;
+
+  // The clock tick at which a moderated event may be due; ~0 when none is.
+  uint64_t next_deadline() const { return deadlines_.next(); }
 
   // CQEs written are the data units that leave this block.
   void count_data_units(DataUnitCounts& counts) const {
@@ -111,6 +133,9 @@ private:
     uint32_t tail = 0;      // entries written, free-running
     uint32_t solicited = 0; // tail after the newest entry that a solicited arming waits for
     uint32_t users = 0;
+    uint32_t moderation_count = 0; // 0: events are not moderated
+    uint32_t awaited = 0;          // entries since it was armed that the arming waits for
+    uint64_t moderation_ticks = 0;
     uint64_t head_address = 0;
     uint64_t user_handle = 0;
   };
@@ -124,14 +149,17 @@ private:
   }
 
   inline bool has_room(Queue& queue);
+  bool read_head(Queue& queue);
   void believe(Queue& queue, uint32_t head);
   inline bool write_entry(Queue& queue, spec::CompletionQueueEntry& entry);
   inline bool write_at(const Queue& queue, uint32_t offset, const void* source, uint32_t bytes);
   void report_fault(const Queue& queue, uint64_t address);
   void fail(uint32_t completion_queue_number);
   void signal(uint32_t completion_queue_number);
+  void await(uint32_t completion_queue_number, uint32_t awaited);
   void fail_queue_pair(unsigned underlying_function, uint32_t queue_pair_number);
 
+  uint64_t clock_frequency_;
   Counters& counters_;
   HostPort& host_;
   const Clock& clock_;
@@ -140,6 +168,7 @@ private:
   EventPort& events_;
   std::vector<Queue> queues_; // by number
   BitMask free_;
+  Deadlines deadlines_;     // of moderated events
   BitMask failed_;          // queues whose queue pairs have not all failed yet
   uint32_t failing_ = 0;    // the one of these whose queue pairs fail now; 0: none
   uint32_t next_index_ = 0; // of the queue pair to look at for it
