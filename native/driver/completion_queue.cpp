@@ -32,7 +32,7 @@ int CompletionQueue::create(uint32_t entries, unsigned event_queue) {
   ring_ = function_.allocate(sizeof(spec::CompletionQueueEntry) << entries_log2_);
   head_ = function_.allocate(sizeof(spec::RingHead));
   if (!ring_ || !head_)
-    return ENOMEM;
+    return function_.allocation_error();
   spec::CreateCompletionQueueInput input;
   input.set_event_queue(event_queue);
   input.set_entries_log2(entries_log2_);
@@ -68,7 +68,7 @@ int CompletionQueue::resize(uint32_t entries) {
     return error;
   const DeviceMemory ring = function_.allocate(size * sizeof(spec::CompletionQueueEntry));
   if (!ring)
-    return ENOMEM;
+    return function_.allocation_error();
   publish();
   // As if it had been written the round before.
   for (uint32_t index = taken_; index - taken_ < size; ++index) {
@@ -109,6 +109,12 @@ int CompletionQueue::moderate(uint16_t count, uint16_t period) {
       .error;
 }
 
+int CompletionQueue::explain_failure() const {
+  if (failure() == EOVERFLOW)
+    return explain(EOVERFLOW, "the completion queue was overrun: more came than it holds");
+  return failure() == 0 ? 0 : function_.explain_loss();
+}
+
 int CompletionQueue::destroy() {
   return management_.execute(spec::ManagementOpcode::destroy_completion_queue, number_).error;
 }
@@ -122,7 +128,7 @@ bool CompletionQueue::is_overwritten(uint32_t index) const {
 
 bool CompletionQueue::take(Completion& completion) {
   if (is_overwritten(taken_)) {
-    fail();
+    fail(EOVERFLOW);
     return false;
   }
   while (is_written(taken_)) {

@@ -67,9 +67,16 @@ public:
   // shared queue are given back to that.
   void forget(QueuePair& queue_pair);
 
-  // The device had more completions than there is room for: nothing comes any more.
-  void fail() { failed_.store(true, std::memory_order_relaxed); }
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  // Nothing comes any more: EOVERFLOW, the device had more completions than there is room for; EIO, it is
+  // gone. The first reason stays.
+  void fail(int error) {
+    int none = 0;
+    failure_.compare_exchange_strong(none, error, std::memory_order_relaxed);
+  }
+  // That; 0: it works.
+  int failure() const { return failure_.load(std::memory_order_relaxed); }
+  // As explain().
+  int explain_failure() const;
 
 private:
   template <class Fill> unsigned take_all(unsigned wanted, Fill& fill) {
@@ -112,7 +119,7 @@ private:
   uint32_t taken_ = 0;
   uint32_t seen_ = 0; // entries that lay here when it was armed last, and those before them
   std::atomic<uint32_t> events_taken_{0};
-  std::atomic<bool> failed_{false};
+  std::atomic<int> failure_{0};
 };
 
 } // namespace fpga_verbs::driver

@@ -70,7 +70,9 @@ int start_poll(CompletionQueueEx* queue, PollAttributes* attributes) {
   if (nothing)
     polled.queue.unlock();
   found(nothing);
-  return nothing ? ENOENT : 0;
+  if (!nothing)
+    return 0;
+  return polled.queue.failure() == 0 ? ENOENT : polled.queue.explain_failure();
 }
 
 void end_poll(CompletionQueueEx* queue) {
@@ -186,13 +188,16 @@ int poll_cq(CompletionQueue* queue, int wanted, WorkCompletion* completions) {
       static_cast<unsigned>(std::max(wanted, 0)),
       [completions](unsigned index, const driver::Completion& each) { fill(completions[index], each); });
   found(count == 0);
-  if (count == 0 && polled.failed())
-    return -driver::explain(EOVERFLOW, "the completion queue was overrun: more came than it holds");
+  if (count == 0 && polled.failure() != 0)
+    return -polled.explain_failure();
   return static_cast<int>(count);
 }
 
 int req_notify_cq(CompletionQueue* queue, int solicited_only) {
-  OwnCompletionQueue::of(queue).queue.arm(solicited_only != 0);
+  driver::CompletionQueue& armed = OwnCompletionQueue::of(queue).queue;
+  if (armed.failure() != 0)
+    return armed.explain_failure(); // no event comes any more
+  armed.arm(solicited_only != 0);
   return 0;
 }
 
