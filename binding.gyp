@@ -255,6 +255,7 @@
       "native/libibverbs/events.cpp",
       "native/libibverbs/extended_send.cpp",
       "native/libibverbs/memory.cpp",
+      "native/libibverbs/newer_verbs.cpp",
       "native/libibverbs/private.cpp",
       "native/libibverbs/query.cpp",
       "native/libibverbs/queue_pair.cpp",

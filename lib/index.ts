@@ -39,7 +39,11 @@ export { AddressHandle } from './verbs/address_handle.ts';
 export { CompletionChannel } from './verbs/completion_channel.ts';
 export { PreparedReceive, PreparedSend } from './verbs/prepared.ts';
 export { CompletionError } from './verbs/completion_error.ts';
-export { CompletionQueue, type CompletionWaitOptions } from './verbs/completion_queue.ts';
+export {
+  CompletionQueue,
+  type CompletionModeration,
+  type CompletionWaitOptions,
+} from './verbs/completion_queue.ts';
 export { Context, type CompletionQueueOptions, type ContextToken, type DeviceInfo } from './verbs/context.ts';
 export { Device, getDeviceList, openDevice } from './verbs/device.ts';
 export { MemoryRegion, type MemorySlice } from './verbs/memory_region.ts';

@@ -480,6 +480,24 @@ module spec_golden_tb;
     if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
   endtask
 
+  task automatic check_resize_completion_queue_input();
+    hca_spec_pkg::resize_completion_queue_input_t made, read;
+    made = '0;
+    read = bits[$bits(read)-1:0];
+    `MEMBER(entries_log2)
+    `MEMBER(pages)
+    if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
+  endtask
+
+  task automatic check_moderate_completion_queue_input();
+    hca_spec_pkg::moderate_completion_queue_input_t made, read;
+    made = '0;
+    read = bits[$bits(read)-1:0];
+    `MEMBER(count)
+    `MEMBER(period)
+    if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
+  endtask
+
   task automatic check_create_queue_pair_input();
     hca_spec_pkg::create_queue_pair_input_t made, read;
     made = '0;
@@ -1097,6 +1115,8 @@ module spec_golden_tb;
         "mailbox_header": check_mailbox_header();
         "create_event_queue_input": check_create_event_queue_input();
         "create_completion_queue_input": check_create_completion_queue_input();
+        "resize_completion_queue_input": check_resize_completion_queue_input();
+        "moderate_completion_queue_input": check_moderate_completion_queue_input();
         "create_queue_pair_input": check_create_queue_pair_input();
         "create_shared_receive_queue_input": check_create_shared_receive_queue_input();
         "shared_receive_queue_attributes": check_shared_receive_queue_attributes();

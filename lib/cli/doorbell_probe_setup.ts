@@ -36,7 +36,7 @@ export function doorbellProbeSetup(
     recordsLog2: records.entriesLog2,
     recordsHead: records.head,
     completions: completionQueue.driver.ring,
-    completionsLog2: completionQueue.driver.entriesLog2,
+    completionsLog2: Math.log2(completionQueue.capacity),
     completionsHead: completionQueue.driver.head,
     clockBar: clock.bar,
     clockOffset: clock.offset,

@@ -12,6 +12,8 @@ const meant: Readonly<Record<string, string>> = {
   bind_mw: 'bind',
   cap: 'capabilities',
   compare_add: 'compareAdd',
+  cq_count: 'count',
+  cq_period: 'period',
   cqe: 'entries',
   dest_qp_num: 'destinationQueuePair',
   imm_data: 'immediateData',

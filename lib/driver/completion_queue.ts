@@ -16,14 +16,16 @@ import {
   getCompletionQueueEntryQueuePairNumber,
   getCompletionQueueEntrySequenceNumber,
   getCompletionQueueEntryWorkQueue,
+  setCompletionQueueEntryPhase,
   setCompletionQueueEntryQueuePairNumber,
+  setCompletionQueueEntrySequence,
   setCompletionQueueEntryStatus,
 } from '../spec/index.ts';
 import { checkRange, wrongType } from './arguments.ts';
 import type { ClosedReceiver } from './closed_receiver.ts';
 import type { Completion } from './completion.ts';
 import type { DeviceFunction } from './device_function.ts';
-import { DeviceRing, type RingEntry } from './device_ring.ts';
+import { DeviceRing, phaseOf, placeOf, type RingEntry } from './device_ring.ts';
 import { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
@@ -31,6 +33,9 @@ import type { QueuePair } from './queue_pair.ts';
 
 /** Polls that find nothing between two looks of the driver at its queues: about a second of them. */
 const pollsBetweenLooks = 2 ** 20;
+
+/** Most completions, and microseconds, that an event waits for. */
+const moderationMaximum = 2 ** 16 - 1;
 
 const completionEntry: RingEntry = {
   bytes: COMPLETION_QUEUE_ENTRY_BYTES,
@@ -54,17 +59,13 @@ export interface CompletionQueueOptions {
 export class CompletionQueue {
   /** From 1 on. */
   readonly number: number;
-  /** Completions that it holds. */
-  readonly capacity: number;
-  /** log2 of them. */
-  readonly entriesLog2: number;
-  /** The entries, and the host's head: for native code that takes completions itself. */
-  readonly ring: DmaMemory;
+  /** The host's head: for native code that takes completions itself. */
   readonly head: DmaMemory;
   private readonly driver: HcaDriver;
   private readonly device: DeviceFunction;
-  private readonly view: DataView;
-  private readonly entries: DeviceRing;
+  private memory: DmaMemory;
+  private view: DataView;
+  private entries: DeviceRing;
   /** Events of the queue that were taken. */
   private eventsTaken = 0;
   private emptyPolls = 0;
@@ -79,12 +80,12 @@ export class CompletionQueue {
     checkRange('createCompletionQueue', 'entries', entries, 1, QUEUE_ENTRIES_MAXIMUM);
     this.driver = driver;
     this.device = driver.device;
-    this.entriesLog2 = Math.ceil(Math.log2(entries));
-    this.capacity = 1 << this.entriesLog2;
-    this.ring = this.device.allocate(this.capacity * COMPLETION_QUEUE_ENTRY_BYTES);
+    const entriesLog2 = Math.ceil(Math.log2(entries));
+    const capacity = 1 << entriesLog2;
+    this.memory = this.device.allocate(capacity * COMPLETION_QUEUE_ENTRY_BYTES);
     this.head = this.device.allocate(RING_HEAD_BYTES);
-    this.view = new DataView(this.ring.buffer);
-    this.entries = new DeviceRing(this.ring, this.head, this.capacity, completionEntry);
+    this.view = new DataView(this.memory.buffer);
+    this.entries = new DeviceRing(this.memory, this.head, capacity, completionEntry);
     try {
       this.number = driver.management.execute({
         verb: 'createCompletionQueue',
@@ -93,11 +94,11 @@ export class CompletionQueue {
         input: [
           encode('create_completion_queue_input', {
             event_queue: eventQueue,
-            entries_log2: this.entriesLog2,
-            pages: this.ring.buffer.byteLength / PAGE_BYTES,
+            entries_log2: entriesLog2,
+            pages: this.memory.buffer.byteLength / PAGE_BYTES,
             head_address: this.head.address,
           }),
-          pageList(this.ring),
+          pageList(this.memory),
         ],
       }).number;
     } catch (error) {
@@ -105,6 +106,89 @@ export class CompletionQueue {
       throw error;
     }
     driver.completionQueues.set(this.number, this);
+  }
+
+  /** Completions that it holds. */
+  get capacity(): number {
+    return this.entries.capacity;
+  }
+
+  /** The entries, until it gets another size: for native code that takes completions itself. */
+  get ring(): DmaMemory {
+    return this.memory;
+  }
+
+  /**
+   * Gives it room for at least `entries` completions, as many as a power of two; what lies here stays, and what comes meanwhile is
+   * lost no more than otherwise.
+   * @throws VerbsError EINVAL: more completions lie here than that, or the queue is in error; ENOMEM: no page table is left. Nothing
+   * is changed then
+   */
+  resize(entries: number): void {
+    const verb = 'resizeCompletionQueue';
+    checkRange(verb, 'entries', entries, 1, QUEUE_ENTRIES_MAXIMUM);
+    const entriesLog2 = Math.ceil(Math.log2(entries));
+    const size = 1 << entriesLog2;
+    if (size === this.capacity) return;
+    this.checkHeld(entries, size);
+    const ring = this.device.allocate(size * COMPLETION_QUEUE_ENTRY_BYTES);
+    const view = new DataView(ring.buffer);
+    const first = this.entries.read;
+    // As if it had been written the round before.
+    for (let number = first - size; number < first; number++) {
+      const at = placeOf(number, size) * COMPLETION_QUEUE_ENTRY_BYTES;
+      setCompletionQueueEntryPhase(view, at, phaseOf(number, size));
+      setCompletionQueueEntrySequence(view, at, number);
+    }
+    let tail;
+    try {
+      tail = this.driver.management.execute({
+        verb,
+        opcode: ManagementOpcode.resizeCompletionQueue,
+        object: this.number,
+        inputFormat: 'resize_completion_queue_input',
+        input: [
+          encode('resize_completion_queue_input', {
+            entries_log2: entriesLog2,
+            pages: ring.buffer.byteLength / PAGE_BYTES,
+          }),
+          pageList(ring),
+        ],
+      }).number;
+    } catch (error) {
+      this.device.free(ring);
+      this.checkHeld(entries, size); // more may have come
+      throw error;
+    }
+    const [from, to] = [this.memory.buffer, ring.buffer].map((buffer) => new Uint8Array(buffer));
+    for (let left = (tail - first) >>> 0, number = first; left > 0; left--, number++) {
+      const old = placeOf(number, this.capacity) * COMPLETION_QUEUE_ENTRY_BYTES;
+      const at = placeOf(number, size) * COMPLETION_QUEUE_ENTRY_BYTES;
+      to!.set(from!.subarray(old, old + COMPLETION_QUEUE_ENTRY_BYTES), at);
+      setCompletionQueueEntryPhase(view, at, phaseOf(number, size));
+    }
+    this.device.free(this.memory);
+    this.memory = ring;
+    this.view = view;
+    this.entries = new DeviceRing(ring, this.head, size, completionEntry, first);
+  }
+
+  /**
+   * From now on an event that is asked for comes with completion number `count` since, or `period` microseconds after the first,
+   * whichever is earlier; with either of them 0 it comes with the first.
+   * @throws VerbsError EINVAL: not of 16 bits
+   */
+  moderate(count: number, period: number): void {
+    const verb = 'moderateCompletionQueue';
+    checkRange(verb, 'count', count, 0, moderationMaximum);
+    checkRange(verb, 'period', period, 0, moderationMaximum);
+    this.driver.management.execute({
+      verb,
+      opcode: ManagementOpcode.moderateCompletionQueue,
+      object: this.number,
+      inputFormat: 'moderate_completion_queue_input',
+      input: [encode('moderate_completion_queue_input', { count, period })],
+    });
   }
 
   /**
@@ -148,6 +232,13 @@ export class CompletionQueue {
   /** Whether a completion lies here that was not taken. */
   get hasCompletion(): boolean {
     return this.entries.isWritten;
+  }
+
+  /** How many lie here that were not taken. */
+  get held(): number {
+    let count = 0;
+    this.entries.eachWritten(() => count++);
+    return count;
   }
 
   /**
@@ -209,8 +300,19 @@ export class CompletionQueue {
     });
   }
 
+  private checkHeld(entries: number, size: number): void {
+    const { held } = this;
+    if (held <= size) return;
+    throw new VerbsError(`${held} completions lie in the queue, which are more than entries, ${entries}`, {
+      code: 'EINVAL',
+      verb: 'resizeCompletionQueue',
+      attribute: 'entries',
+      expected: `${held} or more, or completions polled first`,
+    });
+  }
+
   private free(): void {
-    this.device.free(this.ring);
+    this.device.free(this.memory);
     this.device.free(this.head);
   }
 

@@ -12,11 +12,23 @@ export interface RingEntry {
 
 const dword = 4;
 
+/** Where entry `number` lies among `entries`, a power of two. */
+export function placeOf(number: number, entries: number): number {
+  return (number & (entries - 1)) >>> 0;
+}
+
+/** The phase that entry `number` is written with. */
+export function phaseOf(number: number, entries: number): number {
+  return (number & entries) === 0 ? 1 : 0;
+}
+
 /**
  * A ring in host memory that the device writes and the host reads (US6725296): completions, events, kick records. The host sees a new
  * entry by its phase, which changes from round to round, and tells the device by a record in memory how far it has read.
  */
 export class DeviceRing {
+  /** Entries that it holds. */
+  readonly capacity: number;
   /** The ring as DWORDs. */
   readonly dwords: Int32Array;
   private readonly head: Int32Array;
@@ -26,12 +38,19 @@ export class DeviceRing {
   private phase = 1;
   private count = 0;
 
-  /** @param ring entries, a power of two of them; @param head where the device looks how many were read */
-  constructor(ring: DmaMemory, head: DmaMemory, entries: number, { bytes, phaseByte }: RingEntry) {
+  /**
+   * @param ring entries, a power of two of them; @param head where the device looks how many were read
+   * @param read how many were read already, of a ring of another size
+   */
+  constructor(ring: DmaMemory, head: DmaMemory, entries: number, { bytes, phaseByte }: RingEntry, read = 0) {
+    this.capacity = entries;
     this.entryDwords = bytes / dword;
     this.dwords = new Int32Array(ring.buffer, 0, entries * this.entryDwords);
     this.head = new Int32Array(head.buffer);
     this.phaseAt = phaseByte / dword;
+    this.count = read | 0;
+    this.begin = placeOf(read, entries) * this.entryDwords;
+    this.phase = phaseOf(read, entries);
   }
 
   /** Where the oldest entry that was not read begins, DWORDs. */

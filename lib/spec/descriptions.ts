@@ -161,7 +161,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'create_event_queue', value: 65, doc: 'Create an event queue.' },
       { name: 'destroy_event_queue', value: 66, doc: 'Destroy an event queue.' },
       { name: 'create_completion_queue', value: 67, doc: 'Create a completion queue.' },
-      { name: 'resize_completion_queue', value: 68, doc: 'Resize a completion queue.' },
+      { name: 'resize_completion_queue', value: 68, doc: "Give a completion queue memory of another size; answers with the device's tail." },
       { name: 'destroy_completion_queue', value: 69, doc: 'Destroy a completion queue.' },
       { name: 'create_queue_pair', value: 70, doc: 'Create a queue pair in RESET.' },
       { name: 'modify_queue_pair', value: 71, doc: 'Change attributes and state of a queue pair.' },
@@ -186,6 +186,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'allocate_resources', value: 90, doc: 'Carry out resource allocation requests, whole or not at all.' },
       { name: 'query_resources', value: 91, doc: 'Report the division of resources.' },
       { name: 'set_partition_key', value: 92, doc: "Write an entry of the P_Key table of a port; the control function's." },
+      { name: 'moderate_completion_queue', value: 93, doc: 'Set when a completion queue that is armed gives its event.' },
     ],
   },
   {
@@ -1320,6 +1321,28 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'pages', bit: 16, width: 16, count: 1, shape: 'number', unit: 'pages', doc: 'Length of the page list.' },
       { name: 'head_address', bit: 64, width: 64, count: 1, shape: 'number', unit: 'bytes', doc: 'Where the host keeps its head: a ring_head.' },
       { name: 'user_handle', bit: 128, width: 48, count: 1, shape: 'number', doc: 'Returned in events, as their detail.' },
+    ],
+  },
+  {
+    name: 'resize_completion_queue_input',
+    bytes: 8,
+    byteOrder: 'little',
+    kind: 'mailbox',
+    doc: 'Input of resize_completion_queue; a page list follows. Entries keep their running numbers: number i lies in slot i modulo the new size, with the phase of that round there. The host takes nothing meanwhile. It has given all slots the phase and sequence of the round before, and copies what lies between its head and the tail of the answer.',
+    fields: [
+      { name: 'entries_log2', bit: 8, width: 5, count: 1, shape: 'number', doc: "log2 of the entries; refused where those beyond the host's head are more." },
+      { name: 'pages', bit: 16, width: 16, count: 1, shape: 'number', unit: 'pages', doc: 'Length of the page list.' },
+    ],
+  },
+  {
+    name: 'moderate_completion_queue_input',
+    bytes: 8,
+    byteOrder: 'little',
+    kind: 'mailbox',
+    doc: 'Input of moderate_completion_queue. With either field 0 the event comes at the first completion.',
+    fields: [
+      { name: 'count', bit: 0, width: 16, count: 1, shape: 'number', unit: 'completions', doc: 'The event comes with this one since the arming,' },
+      { name: 'period', bit: 16, width: 16, count: 1, shape: 'number', unit: 'microseconds', doc: 'or so long after the first, whichever is earlier.' },
     ],
   },
   {

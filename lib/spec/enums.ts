@@ -149,7 +149,7 @@ export const ManagementOpcode = {
   destroyEventQueue: 66,
   /** Create a completion queue. */
   createCompletionQueue: 67,
-  /** Resize a completion queue. */
+  /** Give a completion queue memory of another size; answers with the device's tail. */
   resizeCompletionQueue: 68,
   /** Destroy a completion queue. */
   destroyCompletionQueue: 69,
@@ -199,6 +199,8 @@ export const ManagementOpcode = {
   queryResources: 91,
   /** Write an entry of the P_Key table of a port; the control function's. */
   setPartitionKey: 92,
+  /** Set when a completion queue that is armed gives its event. */
+  moderateCompletionQueue: 93,
 } as const;
 export type ManagementOpcode = (typeof ManagementOpcode)[keyof typeof ManagementOpcode];
 

@@ -11,6 +11,12 @@ export const CREATE_EVENT_QUEUE_INPUT_BYTES = 32;
 /** Bytes of create_completion_queue_input: Input of create_completion_queue; a page list follows. */
 export const CREATE_COMPLETION_QUEUE_INPUT_BYTES = 32;
 
+/** Bytes of resize_completion_queue_input: Input of resize_completion_queue; a page list follows. Entries keep their running numbers: number i lies in slot i modulo the new size, with the phase of that round there. The host takes nothing meanwhile. It has given all slots the phase and sequence of the round before, and copies what lies between its head and the tail of the answer. */
+export const RESIZE_COMPLETION_QUEUE_INPUT_BYTES = 8;
+
+/** Bytes of moderate_completion_queue_input: Input of moderate_completion_queue. With either field 0 the event comes at the first completion. */
+export const MODERATE_COMPLETION_QUEUE_INPUT_BYTES = 8;
+
 /** Bytes of create_queue_pair_input: Input of create_queue_pair; page lists follow in the order send queue, send entries, receive queue, receive entries. */
 export const CREATE_QUEUE_PAIR_INPUT_BYTES = 96;
 

@@ -1,4 +1,4 @@
-import { wrongType } from '../driver/arguments.ts';
+import { checkKeys, wrongType } from '../driver/arguments.ts';
 import type { CompletionEvents } from '../driver/completion_events.ts';
 import { Completion } from '../driver/completion.ts';
 import type { CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
@@ -14,6 +14,15 @@ export interface CompletionWaitOptions extends WaitOptions {
   readonly solicitedOnly?: boolean;
 }
 
+/** Limits at which a completion queue raises its event, as in `struct ibv_moderate_cq`. */
+export interface CompletionModeration {
+  /** Completions, 0 to 65535. */
+  readonly count: number;
+  /** Microseconds after the first, 0 to 65535. */
+  readonly period: number;
+}
+
+const moderationKeys = new Set<keyof CompletionModeration>(['count', 'period']);
 const completionsAtOnce = 32;
 
 /** A completion queue: the device reports finished work requests here. */
@@ -53,6 +62,29 @@ export class CompletionQueue extends VerbsObject {
   /** Number of completions that the queue holds. */
   get capacity(): number {
     return this.driver.capacity;
+  }
+
+  /**
+   * Changes the capacity to at least `entries` completions, more or fewer than before; the driver uses a power of two up to 32768. No
+   * completion is lost, and work continues meanwhile (InfiniBand volume 1, 11.2.8.3).
+   * @throws VerbsError EINVAL: the queue holds more completions than that, the size is out of range, or the queue has overrun; ENOMEM: no
+   * memory is left. The queue is then unchanged
+   */
+  resize(entries: number): void {
+    this.requireOpen('resizeCompletionQueue');
+    this.driver.resize(entries);
+  }
+
+  /**
+   * Moderates events: a wait now ends with completion number `count` since the wait began, or `period` microseconds after the first of
+   * them, whichever is earlier; `poll()` finds completions as before. If either is 0 (the default), a wait ends with the first completion.
+   * A wait that finds a completion in the queue ends at once.
+   * @throws VerbsError EINVAL: not 0 to 65535; TypeError: an unknown key
+   */
+  moderate(moderation: CompletionModeration): void {
+    this.requireOpen('moderateCompletionQueue');
+    checkKeys(moderationKeys, moderation);
+    this.driver.moderate(moderation.count, moderation.period);
   }
 
   /**

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <poll.h>
 #include <string>
 
 namespace fpga_verbs::driver {
@@ -30,6 +31,9 @@ public:
   virtual bool advance() = 0;
 
   virtual PciIdentity identity() const { return {}; }
+
+  // By which the removal event of its functions says that the device is gone: events of poll(2).
+  virtual short removal_condition() const { return POLLIN; }
 
   // By which memory of the program is shared with the process that holds the board; null: the function maps
   // it.

@@ -21,6 +21,8 @@ constexpr unsigned most_used = 16;
 void CollectBuffer::write(const void* command, size_t bytes) {
   constexpr size_t unit = spec::segment_bytes;
   const std::scoped_lock lock(mutex_);
+  if (stopped_)
+    return;
   function_->write_command(page_.bar, page_.offset, command, (bytes + unit - 1) / unit * unit);
 }
 
@@ -30,6 +32,11 @@ void CollectBuffer::start(uint32_t queue_pair_number, uint32_t sequence_number) 
 
 void CollectBuffer::cancel() { write_slot(spec::DoorbellSlot::cancel, 0, 0); }
 
+void CollectBuffer::stop() {
+  const std::scoped_lock lock(mutex_);
+  stopped_ = true;
+}
+
 void CollectBuffer::write_slot(spec::DoorbellSlot slot, uint32_t queue_pair_number,
                                uint32_t sequence_number) {
   spec::DoorbellSlotWrite value;
@@ -37,6 +44,8 @@ void CollectBuffer::write_slot(spec::DoorbellSlot slot, uint32_t queue_pair_numb
   value.set_send_queue_sequence_number(sequence_number);
   const uint64_t at = page_.offset + spec::doorbell_slots_offset + static_cast<uint64_t>(slot) * sizeof value;
   const std::scoped_lock lock(mutex_);
+  if (stopped_)
+    return;
   function_->write64(page_.bar, at, std::bit_cast<uint64_t>(value));
   function_->fence();
 }
@@ -67,6 +76,11 @@ CollectBuffer& CollectBuffers::take() {
   const std::scoped_lock lock(mutex_);
   turn_ = (turn_ + 1) % buffers_.size();
   return *buffers_[turn_];
+}
+
+void CollectBuffers::stop() {
+  for (const auto& buffer : buffers_)
+    buffer->stop();
 }
 
 CollectBuffer* CollectBuffers::find(unsigned number) {

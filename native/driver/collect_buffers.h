@@ -28,6 +28,9 @@ public:
   void start(uint32_t queue_pair_number, uint32_t sequence_number);
   void cancel();
 
+  // Nothing is written from now on.
+  void stop();
+
 private:
   void write_slot(spec::DoorbellSlot slot, uint32_t queue_pair_number, uint32_t sequence_number);
 
@@ -35,6 +38,7 @@ private:
   std::shared_ptr<board::BoardFunction> function_;
   DeviceFunction::Place page_;
   unsigned number_;
+  bool stopped_ = false;
 };
 
 // The virtual collect buffers of a function that queue pairs of the low level take turns at.
@@ -45,6 +49,9 @@ public:
 
   // The one for a new queue pair.
   CollectBuffer& take();
+
+  // The device is gone: no thread writes to one of them when this returns, nor later.
+  void stop();
 
   // Null: it is not one that is used here.
   CollectBuffer* find(unsigned number);

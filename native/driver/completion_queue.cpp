@@ -14,15 +14,25 @@ CompletionQueue::~CompletionQueue() {
   function_.free(head_);
 }
 
+namespace {
+
+int check_entries(uint32_t entries) {
+  if (entries != 0 && entries <= spec::queue_entries_maximum)
+    return 0;
+  return explain(EINVAL, "cqe is 1 to " + std::to_string(spec::queue_entries_maximum) + ", not " +
+                             std::to_string(entries));
+}
+
+} // namespace
+
 int CompletionQueue::create(uint32_t entries, unsigned event_queue) {
-  if (entries == 0 || entries > spec::queue_entries_maximum)
-    return explain(EINVAL, "cqe is 1 to " + std::to_string(spec::queue_entries_maximum) + ", not " +
-                               std::to_string(entries));
+  if (const int error = check_entries(entries))
+    return error;
   entries_log2_ = log2_of(entries);
   ring_ = function_.allocate(sizeof(spec::CompletionQueueEntry) << entries_log2_);
   head_ = function_.allocate(sizeof(spec::RingHead));
   if (!ring_ || !head_)
-    return ENOMEM;
+    return function_.allocation_error();
   spec::CreateCompletionQueueInput input;
   input.set_event_queue(event_queue);
   input.set_entries_log2(entries_log2_);
@@ -32,6 +42,77 @@ int CompletionQueue::create(uint32_t entries, unsigned event_queue) {
                                         MailboxInput(input).add_pages(ring_).bytes());
   number_ = made.number;
   return made.error;
+}
+
+int CompletionQueue::check_held(uint32_t size) const {
+  uint32_t held = 0;
+  while (held < entries() && is_written(taken_ + held))
+    ++held;
+  if (held <= size)
+    return 0;
+  return explain(EINVAL, "cqe is at least the number of completions that lie in the queue, which is " +
+                             std::to_string(held) + "; poll them, or ask for more");
+}
+
+// Completions are taken and forgotten by no thread meanwhile, so that the head stands still. The device
+// writes all that come later to the new ring, numbered on; those between head and tail are copied there.
+int CompletionQueue::resize(uint32_t entries) {
+  if (const int error = check_entries(entries))
+    return error;
+  const std::scoped_lock lock(mutex_);
+  const unsigned log2 = log2_of(entries);
+  if (log2 == entries_log2_)
+    return 0;
+  const uint32_t size = uint32_t{1} << log2;
+  if (const int error = check_held(size))
+    return error;
+  const DeviceMemory ring = function_.allocate(size * sizeof(spec::CompletionQueueEntry));
+  if (!ring)
+    return function_.allocation_error();
+  publish();
+  // As if it had been written the round before.
+  for (uint32_t index = taken_; index - taken_ < size; ++index) {
+    spec::CompletionQueueEntry former;
+    former.set_phase(phase_of(index - size, log2));
+    former.set_sequence(index - size);
+    std::memcpy(ring.at(place_in(index, log2)), &former, sizeof former);
+  }
+  spec::ResizeCompletionQueueInput input;
+  input.set_entries_log2(log2);
+  input.set_pages(static_cast<uint32_t>(ring.bytes / spec::page_bytes));
+  const auto answer = management_.execute(spec::ManagementOpcode::resize_completion_queue, number_,
+                                          MailboxInput(input).add_pages(ring).bytes());
+  if (answer.error != 0) {
+    function_.free(ring);
+    const int error = check_held(size); // more may have come
+    return error != 0 ? error : answer.error;
+  }
+  const uint32_t tail = answer.number;
+  for (uint32_t index = taken_; index != tail; ++index) {
+    spec::CompletionQueueEntry entry;
+    std::memcpy(&entry, ring_.at(place_of(index)), sizeof entry);
+    entry.set_phase(phase_of(index, log2));
+    std::memcpy(ring.at(place_in(index, log2)), &entry, sizeof entry);
+  }
+  function_.free(ring_);
+  ring_ = ring;
+  entries_log2_ = log2;
+  return 0;
+}
+
+int CompletionQueue::moderate(uint16_t count, uint16_t period) {
+  spec::ModerateCompletionQueueInput input;
+  input.set_count(count);
+  input.set_period(period);
+  return management_
+      .execute(spec::ManagementOpcode::moderate_completion_queue, number_, MailboxInput(input).bytes())
+      .error;
+}
+
+int CompletionQueue::explain_failure() const {
+  if (failure() == EOVERFLOW)
+    return explain(EOVERFLOW, "the completion queue was overrun: more came than it holds");
+  return failure() == 0 ? 0 : function_.explain_loss();
 }
 
 int CompletionQueue::destroy() {
@@ -47,7 +128,7 @@ bool CompletionQueue::is_overwritten(uint32_t index) const {
 
 bool CompletionQueue::take(Completion& completion) {
   if (is_overwritten(taken_)) {
-    fail();
+    fail(EOVERFLOW);
     return false;
   }
   while (is_written(taken_)) {

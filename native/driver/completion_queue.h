@@ -30,10 +30,15 @@ public:
 
   // Each gives 0, or what a verb gives. `event_queue` gets the events that are asked for.
   int create(uint32_t entries, unsigned event_queue);
+  // To a power of two of entries, at least as many. EINVAL too: more lie here than that.
+  int resize(uint32_t entries);
+  // From now on an event that is asked for comes at this completion since, or so many microseconds after the
+  // first; with either of them 0 at the first.
+  int moderate(uint16_t count, uint16_t period);
   int destroy();
 
   uint32_t number() const { return number_; }
-  uint32_t entries() const { return uint32_t{1} << entries_log2_; }
+  uint32_t entries() const { return uint32_t{1} << entries_log2_; } // no resize() meanwhile
 
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
@@ -62,9 +67,16 @@ public:
   // shared queue are given back to that.
   void forget(QueuePair& queue_pair);
 
-  // The device had more completions than there is room for: nothing comes any more.
-  void fail() { failed_.store(true, std::memory_order_relaxed); }
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  // Nothing comes any more: EOVERFLOW, the device had more completions than there is room for; EIO, it is
+  // gone. The first reason stays.
+  void fail(int error) {
+    int none = 0;
+    failure_.compare_exchange_strong(none, error, std::memory_order_relaxed);
+  }
+  // That; 0: it works.
+  int failure() const { return failure_.load(std::memory_order_relaxed); }
+  // As explain().
+  int explain_failure() const;
 
 private:
   template <class Fill> unsigned take_all(unsigned wanted, Fill& fill) {
@@ -78,12 +90,14 @@ private:
       publish();
     return count;
   }
-  size_t place_of(uint32_t index) const {
-    return (index & (entries() - 1)) * sizeof(spec::CompletionQueueEntry);
+  static size_t place_in(uint32_t index, unsigned entries_log2) {
+    return (index & ((uint32_t{1} << entries_log2) - 1)) * sizeof(spec::CompletionQueueEntry);
   }
-  bool is_written(uint32_t index) const {
-    return last_of(index).phase() == (((index >> entries_log2_) & 1) ^ 1);
-  }
+  static uint32_t phase_of(uint32_t index, unsigned entries_log2) { return ~(index >> entries_log2) & 1; }
+  size_t place_of(uint32_t index) const { return place_in(index, entries_log2_); }
+  bool is_written(uint32_t index) const { return last_of(index).phase() == phase_of(index, entries_log2_); }
+  // EINVAL: more completions lie here than would fit.
+  int check_held(uint32_t size) const;
   // Whether the device has written over it, as where more came than there is room for.
   bool is_overwritten(uint32_t index) const;
   // Its last DWORD, which has phase and running number.
@@ -105,7 +119,7 @@ private:
   uint32_t taken_ = 0;
   uint32_t seen_ = 0; // entries that lay here when it was armed last, and those before them
   std::atomic<uint32_t> events_taken_{0};
-  std::atomic<bool> failed_{false};
+  std::atomic<int> failure_{0};
 };
 
 } // namespace fpga_verbs::driver

@@ -78,7 +78,41 @@ DeviceFunction::Place DeviceFunction::place(spec::RegionType region, unsigned pa
   return {found.bar, found.offset + uint64_t{page} * found.stride};
 }
 
+int DeviceFunction::explain_loss() const {
+  return explain(EIO, std::string("the device is gone: ") + loss());
+}
+
+// One whose control function was closed or killed has been reset, and its memory taken away.
+void DeviceFunction::look() {
+  namespace registers = spec::underlying_function;
+  const registers::Status status{read(registers::status)};
+  if (status.bits == all_ones && read_identity(spec::identity::magic) == all_ones)
+    lose("all ones are read back from its registers");
+  else if (status.enabled() == 0 && read64(registers::management_completion_queue_address) == 0)
+    lose("it was reset by its control function");
+}
+
+int DeviceFunction::removal_event() {
+  const std::scoped_lock lock(mutex_);
+  return function_->removal_event();
+}
+
+const char* DeviceFunction::removal_reason() {
+  const std::scoped_lock lock(mutex_);
+  const char* const reason = function_->loss();
+  return reason == nullptr ? "the process that holds the board has ended" : reason;
+}
+
+void DeviceFunction::give_up() {
+  const std::scoped_lock lock(mutex_);
+  function_->give_up();
+}
+
 DeviceMemory DeviceFunction::allocate(size_t bytes) {
+  if (is_lost()) {
+    explain_loss();
+    return {};
+  }
   const std::scoped_lock lock(mutex_);
   uint64_t address = 0;
   std::string failure;
@@ -92,6 +126,8 @@ DeviceMemory DeviceFunction::allocate(size_t bytes) {
   return made;
 }
 
+int DeviceFunction::allocation_error() const { return is_lost() ? EIO : ENOMEM; }
+
 void DeviceFunction::free(const DeviceMemory& memory) {
   if (!memory)
     return;
@@ -102,6 +138,8 @@ void DeviceFunction::free(const DeviceMemory& memory) {
 
 int DeviceFunction::map(void* memory, size_t bytes, board::DmaRights rights, std::vector<DmaPiece>& pieces,
                         uint64_t& mapping) {
+  if (is_lost())
+    return explain_loss();
   if (SharedMemory* const shared = backend_.shared_memory()) {
     std::string failure;
     const int error = shared->map(memory, bytes, pieces, mapping, failure);

@@ -59,11 +59,29 @@ public:
   ~DeviceFunction();
 
   Backend& backend() { return backend_; }
+
+  // Why the device is gone, in words that follow "the device is gone: "; null: it is there, as far as is
+  // known. It stays so: nothing reaches it any more.
+  const char* loss() const { return loss_.load(std::memory_order_relaxed); }
+  bool is_lost() const { return loss() != nullptr; }
+  void lose(const char* reason) { loss_.store(reason); }
+  // EIO, with the sentence that says why.
+  int explain_loss() const;
+  // Looks whether the device is there, and has the driver's queues; else it is lost.
+  void look();
+  // A descriptor that says by this condition of poll(2) that the device is gone, and why it is; -1: only
+  // look() tells.
+  int removal_event();
+  const char* removal_reason();
+  // Gives back what the kernel has of it, so that it can be taken out. No collect buffer is written from now
+  // on.
+  void give_up();
   unsigned underlying_function() const { return underlying_function_; }
   const std::string& board_name() const { return board_name_; }
 
-  // At least `bytes`. Nothing: none is left, as explain() says.
+  // At least `bytes`. Nothing: none is left, as explain() says; allocation_error() is what a verb gives.
   DeviceMemory allocate(size_t bytes);
+  int allocation_error() const;
   void free(const DeviceMemory& memory);
 
   // Maps memory of the program: gives 0, the pieces that it has, in order, of which all but the first begin
@@ -111,6 +129,7 @@ private:
   uint64_t read64_at(Place page, uint32_t offset);
 
   Backend& backend_;
+  std::atomic<const char*> loss_{nullptr};
   std::mutex mutex_;                            // of what follows
   std::map<uint64_t, board::DmaMemory> memory_; // by DMA address; unmapped before it goes
   std::shared_ptr<board::BoardFunction> function_;

@@ -113,7 +113,7 @@ Driver::~Driver() {
     eventfd_write(stop_.get(), 1);
     thread_.join();
   }
-  if (function_ != nullptr)
+  if (function_ != nullptr && !function_->is_lost())
     reset();
 }
 
@@ -147,29 +147,49 @@ int Driver::listen(EventListener& listener) {
 }
 
 void Driver::run() {
-  const int asynchronous = function_->interrupt_event(0);
-  const int completions = function_->interrupt_event(completion_event_queue);
-  std::array<pollfd, 3> polled{pollfd{stop_.get(), POLLIN, 0}, pollfd{completions, POLLIN, 0},
-                               pollfd{asynchronous, POLLIN, 0}};
-  const auto clear = [](int event) {
+  enum { stopped, completed, happened, removed };
+  std::array<pollfd, 4> polled{
+      pollfd{stop_.get(), POLLIN, 0}, pollfd{function_->interrupt_event(completion_event_queue), POLLIN, 0},
+      pollfd{function_->interrupt_event(0), POLLIN, 0},
+      pollfd{function_->removal_event(), backend_->removal_condition(), 0}}; // -1: is passed over
+  const auto clear = [](const pollfd& event) {
     uint64_t count = 0;
-    [[maybe_unused]] const ssize_t taken = read(event, &count, sizeof count);
+    if (event.revents != 0) [[maybe_unused]]
+      const ssize_t taken = read(event.fd, &count, sizeof count);
   };
-  for (;;) {
+  while (!function_->is_lost()) {
     completions_.arm();
     events_.arm();
     const int ready = poll(polled.data(), polled.size(), look_after);
-    if (polled[0].revents != 0)
+    if (polled[stopped].revents != 0)
       return;
-    if (polled[1].revents != 0)
-      clear(completions);
-    if (polled[2].revents != 0)
-      clear(asynchronous);
+    clear(polled[completed]);
+    clear(polled[happened]);
     take_completions();
     take_events();
+    if (is_removed(polled[removed]))
+      function_->lose(function_->removal_reason());
+    else if (ready == 0)
+      function_->look();
     if (ready == 0)
       queue_pairs_.visit([](QueuePair& queue_pair) { queue_pair.look(); });
   }
+  lose();
+  poll(polled.data(), 1, -1);
+}
+
+bool Driver::is_removed(const pollfd& removal) const {
+  return (removal.revents & (backend_->removal_condition() | POLLHUP | POLLERR)) != 0;
+}
+
+// The program learns of it before the function is given back.
+void Driver::lose() {
+  collect_buffers_.stop();
+  queue_pairs_.visit([](QueuePair& queue_pair) { queue_pair.lose(); });
+  spec::EventQueueEntry event;
+  event.set_type(spec::EventType::device_fatal);
+  listener_->happened(event);
+  function_->give_up();
 }
 
 void Driver::take_completions() {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <poll.h>
 #include <span>
 #include <string>
 #include <thread>
@@ -86,6 +87,8 @@ private:
                       uint64_t base, unsigned access_flags, uint32_t& key);
   void reset();
   void run();
+  bool is_removed(const pollfd& removal) const;
+  void lose();
   void take_completions();
   void take_events();
   void hear(const spec::EventQueueEntry& event);

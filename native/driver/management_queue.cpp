@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 // After which a device that has not answered is given up; destroy waits for what is in flight.
 constexpr std::chrono::seconds time_limit{10};
+constexpr std::chrono::milliseconds between_looks{100}; // whether the device is there
 
 // The error number that libibverbs would give.
 int error_of(spec::ManagementStatus status) {
@@ -91,6 +92,25 @@ MailboxInput& MailboxInput::add_pages(const DeviceMemory& memory) {
   return *this;
 }
 
+// Of a device that is gone nothing is left: what ends an object is done.
+ManagementQueue::Result ManagementQueue::answer_for_lost(spec::ManagementOpcode opcode) const {
+  using enum spec::ManagementOpcode;
+  switch (opcode) {
+  case destroy_event_queue:
+  case destroy_completion_queue:
+  case destroy_queue_pair:
+  case destroy_shared_receive_queue:
+  case destroy_protection_domain:
+  case deregister_memory:
+  case destroy_memory_window:
+  case destroy_address_handle:
+  case detach_multicast:
+    return {};
+  default:
+    return {function_->explain_loss()};
+  }
+}
+
 bool ManagementQueue::begin(DeviceFunction& function) {
   function_ = &function;
   send_queue_ = function.allocate(sizeof(spec::ManagementCommand) << entries_log2);
@@ -133,6 +153,8 @@ void ManagementQueue::read_output(std::span<uint8_t> output) const {
 ManagementQueue::Result ManagementQueue::execute(spec::ManagementOpcode opcode, uint32_t object,
                                                  std::span<const uint8_t> input, std::span<uint8_t> output) {
   const std::scoped_lock lock(mutex_);
+  if (function_->is_lost())
+    return answer_for_lost(opcode);
   if (stopped_)
     return {explain(EIO, "the device has not answered an earlier management command")};
   if (input.size() > mailbox_pages * page_content)
@@ -158,6 +180,7 @@ ManagementQueue::Result ManagementQueue::execute(spec::ManagementOpcode opcode, 
   function_->write(registers::management_doorbell, doorbell.bits);
 
   const Clock::time_point given_up = Clock::now() + time_limit;
+  Clock::time_point next_look = Clock::now() + between_looks;
   for (;;) {
     if (const auto answer = completion_queue_.entry<spec::ManagementCompletion>(answer_at, phase)) {
       if (answer->status() != spec::ManagementStatus::success)
@@ -167,7 +190,14 @@ ManagementQueue::Result ManagementQueue::execute(spec::ManagementOpcode opcode, 
     }
     if (function_->backend().advance())
       continue;
-    if (Clock::now() > given_up)
+    const Clock::time_point now = Clock::now();
+    if (now > next_look) {
+      function_->look();
+      next_look = now + between_looks;
+    }
+    if (function_->is_lost())
+      return answer_for_lost(opcode);
+    if (now > given_up)
       break;
     sched_yield();
   }

@@ -48,7 +48,7 @@ public:
   };
 
   // Carries out a command about `object`, and waits for its answer, ten seconds at most. `output`: filled
-  // with what the output mailbox got.
+  // with what the output mailbox got. Of a device that is gone objects can be destroyed; all else gives EIO.
   Result execute(spec::ManagementOpcode opcode, uint32_t object = 0, std::span<const uint8_t> input = {},
                  std::span<uint8_t> output = {});
 
@@ -57,6 +57,7 @@ private:
   static constexpr size_t mailbox_pages = 16;
   static constexpr size_t page_content = spec::page_bytes - sizeof(spec::MailboxHeader);
 
+  Result answer_for_lost(spec::ManagementOpcode opcode) const;
   void write_input(std::span<const uint8_t> input);
   void read_output(std::span<uint8_t> output) const;
 

@@ -52,14 +52,14 @@ int QueuePair::create() {
     return out_of_range("max_inline_data", wanted.inline_bytes, 0, spec::command_payload_bytes);
   if (!send_queue_.begin(parts_.function, std::max(wanted.send_entries, 1u), wanted.gather_entries,
                          wanted.inline_bytes))
-    return ENOMEM;
+    return parts_.function.allocation_error();
   spec::CreateQueuePairInput input;
   if (wanted.shared_receive_queue != nullptr) {
     input.set_shared_receive_queue(wanted.shared_receive_queue->number());
   } else if (wanted.receive_entries != 0) {
     ReceiveQueue& queue = receive_queue_.emplace();
     if (!queue.begin(parts_.function, wanted.receive_entries, wanted.scatter_entries))
-      return ENOMEM;
+      return parts_.function.allocation_error();
     const WorkQueueArea& area = queue.memory().area();
     input.set_receive_queue_log2(area.entries_log2());
     input.set_receive_queue_pages(pages_of(area.references()));
@@ -107,7 +107,9 @@ int QueuePair::modify(const spec::QueuePairAttributes& attributes) {
   const uint32_t state_bit = 1u << static_cast<unsigned>(spec::QueuePairAttribute::state);
   if (error != 0 || (attributes.attribute_mask() & state_bit) == 0)
     return error;
-  state_.store(attributes.state(), std::memory_order_relaxed);
+  state_.store(attributes.state());
+  if (parts_.function.is_lost())
+    lose(); // as it was told before
   flushing_.store(attributes.state() == spec::QueuePairState::error);
   if (attributes.state() != spec::QueuePairState::reset)
     return 0;
@@ -135,12 +137,17 @@ int QueuePair::change_multicast(spec::ManagementOpcode opcode, std::span<const u
 int QueuePair::post_send(const SendRequest& request) {
   const std::scoped_lock lock(send_mutex_);
   if (state() < spec::QueuePairState::ready_to_send)
-    return explain(EINVAL,
-                   std::string("a work request is posted to a send queue in RTS, not ") + name(state()));
+    return refuse("a work request is posted to a send queue in RTS, not ");
   if (const int error = send_queue_.put(number_, request))
     return error;
   send_queue_.write(buffer_);
   return 0;
+}
+
+// A post, for the state; `sentence` ends with its name.
+int QueuePair::refuse(const char* sentence) const {
+  return parts_.function.is_lost() ? parts_.function.explain_loss()
+                                   : explain(EINVAL, std::string(sentence) + name(state()));
 }
 
 int QueuePair::post_receive(uint64_t id, std::span<const Segment> scatter) {
@@ -150,7 +157,7 @@ int QueuePair::post_receive(uint64_t id, std::span<const Segment> scatter) {
                                ? "the queue pair receives from a shared receive queue; post there"
                                : "the queue pair was made without a receive queue (max_recv_wr 0)");
   if (state() == spec::QueuePairState::reset)
-    return explain(EINVAL, "a receive is posted to a queue pair in INIT or later, not RESET");
+    return refuse("a receive is posted to a queue pair in INIT or later, not ");
   return receive_queue_->put(id, scatter);
 }
 

@@ -73,6 +73,9 @@ public:
   // A completion or an event said that the device has put it in error: receives are flushed from now on.
   void failed();
 
+  // The device is gone: what is posted from now on is refused.
+  void lose() { state_.store(spec::QueuePairState::reset); }
+
   // Commands written to this buffer may be lost: the device is told what is posted. Nothing for another
   // buffer.
   void recover(const CollectBuffer& buffer);
@@ -81,6 +84,7 @@ public:
   void look();
 
 private:
+  int refuse(const char* sentence) const;
   void start();
 
   DriverParts parts_;

@@ -16,7 +16,7 @@ constexpr uint16_t no_place = 0xffff;
 int SharedReceiveQueue::create(uint32_t protection_domain, uint32_t entries, uint32_t scatter_entries,
                                uint32_t limit) {
   if (!memory_.begin(function_, entries, scatter_entries))
-    return ENOMEM;
+    return function_.allocation_error();
   const WorkQueueArea& area = memory_.area();
   size_ = area.entries();
   place_of_.assign(sequence_numbers, no_place);
@@ -75,7 +75,7 @@ int SharedReceiveQueue::grow(unsigned entries_log2, std::optional<uint32_t> limi
   ReceiveArea larger;
   if (!larger.grow(function_, memory_, entries_log2, next_)) {
     larger.free_entries(function_);
-    return ENOMEM;
+    return function_.allocation_error();
   }
   const WorkQueueArea& area = larger.area();
   spec::SharedReceiveQueueAttributes attributes;
@@ -112,8 +112,10 @@ int SharedReceiveQueue::put(uint64_t id, std::span<const Segment> scatter) {
   const auto posted = memory_.area().entries() - free_.size();
   // Of a number that a message which never ends still holds, as if the queue were full.
   if (posted >= size_ || place_of_[next_] != no_place)
-    return explain(ENOMEM, "the shared receive queue is full: " + std::to_string(posted) +
-                               " work requests are not completed; poll completions");
+    return function_.is_lost()
+               ? function_.explain_loss()
+               : explain(ENOMEM, "the shared receive queue is full: " + std::to_string(posted) +
+                                     " work requests are not completed; poll completions");
   if (scatter.size() > memory_.scatter_entries())
     return explain(EINVAL, "num_sge is " + std::to_string(scatter.size()) +
                                "; the shared receive queue was made with max_sge " +
@@ -124,6 +126,11 @@ int SharedReceiveQueue::put(uint64_t id, std::span<const Segment> scatter) {
   place_of_[next_] = place;
   ++next_;
   return 0;
+}
+
+void SharedReceiveQueue::lose() {
+  const std::scoped_lock lock(mutex_);
+  size_ = 0;
 }
 
 void SharedReceiveQueue::publish() {

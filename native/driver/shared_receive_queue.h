@@ -34,6 +34,9 @@ public:
   int put(uint64_t id, std::span<const Segment> scatter);
   void publish();
 
+  // The device is gone: what is posted from now on is refused.
+  void lose();
+
   // The work request of this number is completed, and its entry free. Gives the identifier.
   uint64_t complete(uint16_t sequence_number);
 

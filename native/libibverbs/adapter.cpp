@@ -82,6 +82,8 @@ void Adapter::remove(OwnContext& context) {
 void Adapter::add(OwnCompletionQueue& queue) {
   const std::scoped_lock lock(mutex_);
   completion_queues_.push_back(&queue);
+  if (is_lost_)
+    queue.queue.fail(EIO);
 }
 void Adapter::remove(OwnCompletionQueue& queue) {
   const std::scoped_lock lock(mutex_);
@@ -98,6 +100,8 @@ void Adapter::remove(OwnQueuePair& queue_pair) {
 void Adapter::add(OwnSharedReceiveQueue& queue) {
   const std::scoped_lock lock(mutex_);
   shared_receive_queues_.push_back(&queue);
+  if (is_lost_)
+    queue.queue.lose();
 }
 void Adapter::remove(OwnSharedReceiveQueue& queue) {
   const std::scoped_lock lock(mutex_);
@@ -114,6 +118,18 @@ void Adapter::completed(uint32_t completion_queue_number) {
     static_cast<OwnChannel*>(queue->base.channel)->events.push(&queue->base);
 }
 
+// Threads that wait for a completion wake up, poll, and learn of it.
+void Adapter::lose() {
+  is_lost_ = true;
+  for (OwnCompletionQueue* const queue : completion_queues_) {
+    queue->queue.fail(EIO);
+    if (queue->base.channel != nullptr)
+      static_cast<OwnChannel*>(queue->base.channel)->events.push(&queue->base);
+  }
+  for (OwnSharedReceiveQueue* const queue : shared_receive_queues_)
+    queue->queue.lose();
+}
+
 // The numbers of events are those of libibverbs.
 void Adapter::happened(const spec::EventQueueEntry& event) {
   using enum spec::EventType;
@@ -122,7 +138,7 @@ void Adapter::happened(const spec::EventQueueEntry& event) {
   switch (event.type()) {
   case completion_queue_error:
     if (OwnCompletionQueue* const queue = find(completion_queues_, event.object(), queue_number)) {
-      queue->queue.fail();
+      queue->queue.fail(EOVERFLOW);
       told.element.cq = &queue->base;
       OwnContext::of(queue->base.context).events.push(told);
     }
@@ -150,6 +166,9 @@ void Adapter::happened(const spec::EventQueueEntry& event) {
       OwnContext::of(queue_pair->qp_base.context).events.push(told);
     }
     return;
+  case device_fatal:
+    lose();
+    [[fallthrough]];
   default:
     told.element.port_num = static_cast<int>(event.object());
     for (OwnContext* const context : contexts_)

@@ -70,7 +70,9 @@ int start_poll(CompletionQueueEx* queue, PollAttributes* attributes) {
   if (nothing)
     polled.queue.unlock();
   found(nothing);
-  return nothing ? ENOENT : 0;
+  if (!nothing)
+    return 0;
+  return polled.queue.failure() == 0 ? ENOENT : polled.queue.explain_failure();
 }
 
 void end_poll(CompletionQueueEx* queue) {
@@ -143,18 +145,19 @@ CompletionQueueEx* create_cq_ex(Context* context, CompletionQueueInitEx* init) {
   return made;
 }
 
-int modify_cq(CompletionQueue*, ModifyCompletionQueue*) {
-  return driver::explain(EOPNOTSUPP, "completion queues of this device have no moderation");
+int modify_cq(CompletionQueue* queue, ModifyCompletionQueue* attributes) {
+  constexpr uint32_t moderation = 1;
+  if (attributes->attr_mask != moderation)
+    return driver::explain(EINVAL, "attr_mask is IBV_CQ_ATTR_MODERATE");
+  return OwnCompletionQueue::of(queue).queue.moderate(attributes->cq_count, attributes->cq_period);
 }
 
-// A queue may hold more than is asked for: one that does stays as it is.
 VERBS_EXPORT int ibv_resize_cq(CompletionQueue* queue, int entries) {
-  if (entries < 1)
-    return driver::explain(EINVAL, "cqe is 1 or more");
-  if (entries <= queue->cqe)
-    return 0;
-  return driver::explain(EOPNOTSUPP, "completion queues of this device do not grow: this one has " +
-                                         std::to_string(queue->cqe) + " entries; make it as large as needed");
+  driver::CompletionQueue& resized = OwnCompletionQueue::of(queue).queue;
+  if (const int error = resized.resize(static_cast<uint32_t>(std::max(entries, 0))))
+    return error;
+  queue->cqe = static_cast<int>(resized.entries());
+  return 0;
 }
 
 VERBS_EXPORT int ibv_destroy_cq(CompletionQueue* queue) {
@@ -185,13 +188,16 @@ int poll_cq(CompletionQueue* queue, int wanted, WorkCompletion* completions) {
       static_cast<unsigned>(std::max(wanted, 0)),
       [completions](unsigned index, const driver::Completion& each) { fill(completions[index], each); });
   found(count == 0);
-  if (count == 0 && polled.failed())
-    return -driver::explain(EOVERFLOW, "the completion queue was overrun: more came than it holds");
+  if (count == 0 && polled.failure() != 0)
+    return -polled.explain_failure();
   return static_cast<int>(count);
 }
 
 int req_notify_cq(CompletionQueue* queue, int solicited_only) {
-  OwnCompletionQueue::of(queue).queue.arm(solicited_only != 0);
+  driver::CompletionQueue& armed = OwnCompletionQueue::of(queue).queue;
+  if (armed.failure() != 0)
+    return armed.explain_failure(); // no event comes any more
+  armed.arm(solicited_only != 0);
   return 0;
 }
 

@@ -132,11 +132,14 @@ public:
   void happened(const spec::EventQueueEntry& event) override;
 
 private:
+  void lose();
+
   template <class Object> using Objects = std::vector<Object*>;
 
   std::unique_ptr<driver::Driver> driver_;
   int process_ = 0;
   std::mutex mutex_; // of what follows; held while an event is handed over, so that no object goes meanwhile
+  bool is_lost_ = false;
   Objects<OwnContext> contexts_;
   Objects<OwnCompletionQueue> completion_queues_;
   Objects<OwnQueuePair> queue_pairs_;

@@ -62,6 +62,8 @@ void fill(const driver::PortFacts& facts, PortAttributes& attributes) {
 
 VERBS_EXPORT int ibv_query_device(Context* context, DeviceAttributes* attributes) {
   driver::Driver& driver = driver_of(context);
+  if (driver.function().is_lost())
+    return driver.function().explain_loss();
   const spec::QueryFunctionOutput& limits = driver.limits();
   const auto limit = [](uint32_t value) { return static_cast<int>(value); };
   *attributes = {};
@@ -116,6 +118,7 @@ int query_device_ex(Context* context, const void*, DeviceAttributesEx* attribute
   all.completion_timestamp_mask = ~uint64_t{0};
   constexpr uint64_t kilo = 1000;
   all.hca_core_clock = driver_of(context).function().read64_identity(spec::identity::clock_frequency) / kilo;
+  all.cq_mod_caps = {UINT16_MAX, UINT16_MAX}; // completions, and microseconds
   all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
   all.phys_port_cnt_ex = all.orig_attr.phys_port_cnt;
   std::memset(attributes, 0, bytes);
@@ -128,6 +131,8 @@ int query_rt_values(Context* context, TimeValues* values) {
   const uint32_t wanted = std::exchange(values->comp_mask, 0);
   if ((wanted & raw_clock) == 0)
     return 0;
+  if (driver_of(context).function().is_lost())
+    return driver_of(context).function().explain_loss();
   values->comp_mask = raw_clock;
   values->raw_clock = {
       0, static_cast<int64_t>(driver_of(context).function().read64(spec::underlying_function::clock))};

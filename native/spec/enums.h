@@ -170,7 +170,7 @@ enum class ManagementOpcode : uint8_t {
   create_event_queue = 65,  ///< Create an event queue.
   destroy_event_queue = 66,  ///< Destroy an event queue.
   create_completion_queue = 67,  ///< Create a completion queue.
-  resize_completion_queue = 68,  ///< Resize a completion queue.
+  resize_completion_queue = 68,  ///< Give a completion queue memory of another size; answers with the device's tail.
   destroy_completion_queue = 69,  ///< Destroy a completion queue.
   create_queue_pair = 70,  ///< Create a queue pair in RESET.
   modify_queue_pair = 71,  ///< Change attributes and state of a queue pair.
@@ -195,6 +195,7 @@ enum class ManagementOpcode : uint8_t {
   allocate_resources = 90,  ///< Carry out resource allocation requests, whole or not at all.
   query_resources = 91,  ///< Report the division of resources.
   set_partition_key = 92,  ///< Write an entry of the P_Key table of a port; the control function's.
+  moderate_completion_queue = 93,  ///< Set when a completion queue that is armed gives its event.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -229,6 +230,7 @@ constexpr const char* name(ManagementOpcode value) {
     case ManagementOpcode::allocate_resources: return "allocate_resources";
     case ManagementOpcode::query_resources: return "query_resources";
     case ManagementOpcode::set_partition_key: return "set_partition_key";
+    case ManagementOpcode::moderate_completion_queue: return "moderate_completion_queue";
   }
   return "unknown";
 }

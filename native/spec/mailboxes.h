@@ -140,6 +140,56 @@ struct alignas(8) CreateCompletionQueueInput {
 static_assert(sizeof(CreateCompletionQueueInput) == CreateCompletionQueueInput::bytes && offsetof(CreateCompletionQueueInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CreateCompletionQueueInput> && std::is_standard_layout_v<CreateCompletionQueueInput>);
 
+/// Input of resize_completion_queue; a page list follows. Entries keep their running numbers: number i lies in slot i modulo the new size, with the phase of that round there. The host takes nothing meanwhile. It has given all slots the phase and sequence of the round before, and copies what lies between its head and the tail of the answer.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) ResizeCompletionQueueInput {
+  static constexpr unsigned bytes = 8;
+  static constexpr unsigned entries_log2_bit = 8, entries_log2_width = 5;
+  static constexpr unsigned pages_bit = 16, pages_width = 16;
+
+  std::array<uint32_t, 2> dwords{};
+
+  /// log2 of the entries; refused where those beyond the host's head are more.
+  constexpr uint32_t entries_log2() const { return (dwords[0] >> 8) & 0x1fu; }
+  constexpr void set_entries_log2(uint32_t value) { dwords[0] = (dwords[0] & 0xffffe0ffu) | ((value & 0x1fu) << 8); }
+
+  /// Length of the page list. Unit: pages.
+  constexpr uint32_t pages() const { return dwords[0] >> 16; }
+  constexpr void set_pages(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe0ffu) | dwords[1]) == 0; }
+
+  constexpr bool operator==(const ResizeCompletionQueueInput&) const = default;
+};
+static_assert(sizeof(ResizeCompletionQueueInput) == ResizeCompletionQueueInput::bytes && offsetof(ResizeCompletionQueueInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<ResizeCompletionQueueInput> && std::is_standard_layout_v<ResizeCompletionQueueInput>);
+
+/// Input of moderate_completion_queue. With either field 0 the event comes at the first completion.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) ModerateCompletionQueueInput {
+  static constexpr unsigned bytes = 8;
+  static constexpr unsigned count_bit = 0, count_width = 16;
+  static constexpr unsigned period_bit = 16, period_width = 16;
+
+  std::array<uint32_t, 2> dwords{};
+
+  /// The event comes with this one since the arming, Unit: completions.
+  constexpr uint32_t count() const { return dwords[0] & 0xffffu; }
+  constexpr void set_count(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// or so long after the first, whichever is earlier. Unit: microseconds.
+  constexpr uint32_t period() const { return dwords[0] >> 16; }
+  constexpr void set_period(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return dwords[1] == 0; }
+
+  constexpr bool operator==(const ModerateCompletionQueueInput&) const = default;
+};
+static_assert(sizeof(ModerateCompletionQueueInput) == ModerateCompletionQueueInput::bytes && offsetof(ModerateCompletionQueueInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<ModerateCompletionQueueInput> && std::is_standard_layout_v<ModerateCompletionQueueInput>);
+
 /// Input of create_queue_pair; page lists follow in the order send queue, send entries, receive queue, receive entries.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) CreateQueuePairInput {

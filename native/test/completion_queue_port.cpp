@@ -16,6 +16,10 @@ Napi::Function CompletionQueuePort::define(Napi::Env env) {
                      with_host_methods({
                          InstanceMethod("create", &P::create),
                          InstanceMethod("destroy", &P::destroy),
+                         InstanceMethod("resize", &P::resize),
+                         InstanceMethod("tail", &P::tail),
+                         InstanceMethod("moderate", &P::moderate),
+                         InstanceMethod("nextDeadline", &P::next_deadline),
                          InstanceMethod("exists", &P::exists),
                          InstanceMethod("isInError", &P::is_in_error),
                          InstanceMethod("write", &P::write),
@@ -41,22 +45,47 @@ CompletionQueuePort::CompletionQueuePort(const Napi::CallbackInfo& info)
 
 // With the pages at the given addresses; its number, or null.
 Napi::Value CompletionQueuePort::create(const Napi::CallbackInfo& info) {
-  const auto addresses = info[2].As<Napi::Array>();
+  const uint32_t table = make_table(number(info, 0), info[2].As<Napi::Array>());
+  const auto input = format_of<spec::CreateCompletionQueueInput>(info[1]);
+  const std::optional<uint32_t> created = device_.completion_queue.create(number(info, 0), input, table);
+  if (created)
+    return Napi::Number::New(info.Env(), *created);
+  device_.memory_translation.destroy_table(table);
+  return info.Env().Null();
+}
+
+uint32_t CompletionQueuePort::make_table(unsigned underlying_function, const Napi::Array& addresses) {
   std::vector<spec::PageTableEntry> entries(addresses.Length());
   for (uint32_t page = 0; page < addresses.Length(); ++page) {
     entries[page].set_valid(1);
     entries[page].set_page(big_number(addresses.Get(page)) / spec::page_bytes);
   }
-  const std::optional<uint32_t> table =
-      device_.memory_translation.create_table(number(info, 0), addresses.Length());
+  const std::optional<uint32_t> table = device_.memory_translation.create_table(underlying_function, addresses.Length());
   if (!table || !device_.memory_translation.write_entries(*table, 0, entries))
-    throw Napi::Error::New(info.Env(), "no page table for the queue");
-  const auto input = format_of<spec::CreateCompletionQueueInput>(info[1]);
-  const std::optional<uint32_t> created = device_.completion_queue.create(number(info, 0), input, *table);
-  if (created)
-    return Napi::Number::New(info.Env(), *created);
-  device_.memory_translation.destroy_table(*table);
-  return info.Env().Null();
+    throw Napi::Error::New(addresses.Env(), "no page table for the queue");
+  return *table;
+}
+
+// Resizes to 2^entries_log2 entries at the given pages; returns the management_status.
+Napi::Value CompletionQueuePort::resize(const Napi::CallbackInfo& info) {
+  uint32_t table = make_table(number(info, 0), info[3].As<Napi::Array>());
+  const spec::ManagementStatus status = device_.completion_queue.resize(number(info, 1), number(info, 2), table);
+  device_.memory_translation.destroy_table(table);
+  return Napi::Number::New(info.Env(), static_cast<double>(status));
+}
+
+Napi::Value CompletionQueuePort::tail(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), device_.completion_queue.tail(number(info, 0)));
+}
+
+void CompletionQueuePort::moderate(const Napi::CallbackInfo& info) {
+  device_.completion_queue.moderate(number(info, 0), number(info, 1), number(info, 2));
+}
+
+// The clock tick at which the block must step, or null.
+Napi::Value CompletionQueuePort::next_deadline(const Napi::CallbackInfo& info) {
+  const uint64_t deadline = device_.completion_queue.next_deadline();
+  return deadline == ~uint64_t{0} ? info.Env().Null() : Napi::Value(Napi::BigInt::New(info.Env(), deadline));
 }
 
 void CompletionQueuePort::destroy(const Napi::CallbackInfo& info) {
@@ -99,7 +128,8 @@ Napi::Value CompletionQueuePort::state(const Napi::CallbackInfo& info) {
                : info.Env().Null();
 }
 
-Napi::Value CompletionQueuePort::step(const Napi::CallbackInfo& info) {
+  if (device_.completion_queue.next_deadline() <= clock_.now())
+    device_.ready.wake(completion_queue_.number);
   return Napi::Boolean::New(info.Env(), take_turn(device_, completion_queue_));
 }
 

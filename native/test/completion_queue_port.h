@@ -21,6 +21,11 @@ private:
   friend HostedPort<CompletionQueuePort>;
 
   Napi::Value create(const Napi::CallbackInfo& info);
+  uint32_t make_table(unsigned underlying_function, const Napi::Array& addresses);
+  Napi::Value resize(const Napi::CallbackInfo& info);
+  Napi::Value tail(const Napi::CallbackInfo& info);
+  void moderate(const Napi::CallbackInfo& info);
+  Napi::Value next_deadline(const Napi::CallbackInfo& info);
   void destroy(const Napi::CallbackInfo& info);
   Napi::Value exists(const Napi::CallbackInfo& info);
   Napi::Value is_in_error(const Napi::CallbackInfo& info);

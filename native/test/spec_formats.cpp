@@ -363,6 +363,16 @@ void move_create_completion_queue_input(SpecMove& move, CreateCompletionQueueInp
   SPEC_NUMBER(user_handle)
 }
 
+void move_resize_completion_queue_input(SpecMove& move, ResizeCompletionQueueInput& format) {
+  SPEC_NUMBER(entries_log2)
+  SPEC_NUMBER(pages)
+}
+
+void move_moderate_completion_queue_input(SpecMove& move, ModerateCompletionQueueInput& format) {
+  SPEC_NUMBER(count)
+  SPEC_NUMBER(period)
+}
+
 void move_create_queue_pair_input(SpecMove& move, CreateQueuePairInput& format) {
   SPEC_NUMBER(service_type)
   SPEC_NUMBER(quality_of_service_level)
@@ -805,6 +815,8 @@ const std::map<std::string_view, SpecFormat>& spec_formats() {
       {"mailbox_header", spec_format<MailboxHeader, move_mailbox_header>()},
       {"create_event_queue_input", spec_format<CreateEventQueueInput, move_create_event_queue_input>()},
       {"create_completion_queue_input", spec_format<CreateCompletionQueueInput, move_create_completion_queue_input>()},
+      {"resize_completion_queue_input", spec_format<ResizeCompletionQueueInput, move_resize_completion_queue_input>()},
+      {"moderate_completion_queue_input", spec_format<ModerateCompletionQueueInput, move_moderate_completion_queue_input>()},
       {"create_queue_pair_input", spec_format<CreateQueuePairInput, move_create_queue_pair_input>()},
       {"create_shared_receive_queue_input", spec_format<CreateSharedReceiveQueueInput, move_create_shared_receive_queue_input>()},
       {"shared_receive_queue_attributes", spec_format<SharedReceiveQueueAttributes, move_shared_receive_queue_attributes>()},

@@ -106,6 +106,97 @@ describe('create_completion_queue', () => {
   });
 });
 
+describe('resize_completion_queue', () => {
+  const { resizeCompletionQueue } = ManagementOpcode;
+  const input = (device: ManagedDevice, fields: Fields = {}): Uint8Array[] => {
+    const pages = Number(fields['pages'] ?? 1);
+    const first = device.allocate(Math.max(1, pages) * 4096);
+    return [
+      encode('resize_completion_queue_input', { entries_log2: 6, pages, ...fields }),
+      pageList(pages, Number(device.address(first) >> 12n)),
+    ];
+  };
+
+  it('takes the pages of the new size for those of the old, and answers with the tail', () => {
+    const { device, host } = makeHost();
+    const number = make(host);
+    const [before] = holdings(device);
+    for (let count = 0; count < 3; count++) expect(device.port.writeCompletion(1, number)).toBe(true);
+    const larger = input(device, { entries_log2: 10, pages: 16 });
+    expect(host.succeed(resizeCompletionQueue, { input_modifier: number }, larger)).toBe(3);
+    expect(device.port.entriesFree()).toBeLessThan(before!);
+    expect(host.succeed(resizeCompletionQueue, { input_modifier: number }, input(device))).toBe(3);
+    expect(device.port.entriesFree()).toBe(before);
+    host.succeed(destroyCompletionQueue, { input_modifier: number });
+    expect(device.port.verify()).toBeNull();
+  });
+
+  it.each([
+    ['entries_log2', { entries_log2: 16 }],
+    ['entries_log2', { entries_log2: 1 }],
+    ['pages', { pages: 2 }],
+    ['pages', { entries_log2: 7 }],
+  ])('names the field %s that is wrong: %o', (field, wrong) => {
+    const { device, host } = makeHost();
+    const number = make(host);
+    for (let count = 0; count < 3; count++) device.port.writeCompletion(1, number);
+    const before = holdings(device);
+    expect(
+      host.execute(resizeCompletionQueue, { input_modifier: number }, input(device, wrong)),
+    ).toMatchObject({
+      status: badParameter,
+      inMailbox: 1,
+      output: bitOf('resize_completion_queue_input', field),
+    });
+    expect(holdings(device)).toEqual(before);
+  });
+
+  it('checks the object, reserved fields, the length of the page list, and errors', () => {
+    const { device, host } = makeHost();
+    const number = make(host, { entries_log2: 0 });
+    const other = make(new ManagedFunction(device, 2));
+    const execute = (object: number, words = input(device)): unknown =>
+      host.execute(resizeCompletionQueue, { input_modifier: object }, words);
+    for (const wrong of [0, 99, other]) expect(execute(wrong)).toMatchObject({ status: badObject });
+    const [head, list] = input(device) as [Uint8Array, Uint8Array];
+    expect(execute(number, [head, list, list])).toMatchObject({
+      status: badParameter,
+      inMailbox: 0,
+      output: bitOf('management_command', 'input_length'),
+    });
+    const reserved = head.slice();
+    reserved[7] = 1;
+    expect(execute(number, [reserved, list])).toMatchObject({ status: badParameter, output: 2n ** 64n - 1n });
+    expect(device.port.writeCompletion(1, number)).toBe(true);
+    expect(device.port.writeCompletion(1, number)).toBe(false);
+    const before = holdings(device);
+    expect(execute(number)).toMatchObject({ status: badState });
+    expect(holdings(device)).toEqual(before);
+  });
+});
+
+describe('moderate_completion_queue', () => {
+  const { moderateCompletionQueue } = ManagementOpcode;
+
+  it('checks the object, reserved fields and the length of its input', () => {
+    const { device, host } = makeHost();
+    const number = make(host);
+    const other = make(new ManagedFunction(device, 2));
+    const input = encode('moderate_completion_queue_input', { count: 65535, period: 65535 });
+    const execute = (object: number, words = [input]): unknown =>
+      host.execute(moderateCompletionQueue, { input_modifier: object }, words);
+    expect(execute(number)).toMatchObject({ status: ManagementStatus.success });
+    for (const wrong of [0, 99, other]) expect(execute(wrong)).toMatchObject({ status: badObject });
+    expect(execute(number, [input, input])).toMatchObject({
+      status: badParameter,
+      output: bitOf('management_command', 'input_length'),
+    });
+    const reserved = input.slice();
+    reserved[4] = 1;
+    expect(execute(number, [reserved])).toMatchObject({ status: badParameter, output: 2n ** 64n - 1n });
+  });
+});
+
 describe('destroy_completion_queue', () => {
   it('does not know what does not exist, is gone, or is of another function', () => {
     const { device, host } = makeHost();

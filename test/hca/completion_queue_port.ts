@@ -1,10 +1,22 @@
 import { loadTestAddon } from '../helpers/test_addon.ts';
+import type { ManagementStatus } from '../../lib/spec/index.ts';
 import type { HostMethods } from '../helpers/hosted_port.ts';
 
 /** native/test/completion_queue_port.cpp */
 export interface CompletionQueuePort extends HostMethods {
   /** Its number, or null. */
   create(underlyingFunction: number, input: Uint8Array, pages: readonly bigint[]): number | null;
+  /** To 2^entriesLog2 entries at other pages; the management_status. */
+  resize(
+    underlyingFunction: number,
+    completionQueue: number,
+    entriesLog2: number,
+    pages: readonly bigint[],
+  ): ManagementStatus;
+  tail(completionQueue: number): number;
+  moderate(completionQueue: number, count: number, period: number): void;
+  /** The clock tick at which the block has to look, or null. */
+  nextDeadline(): bigint | null;
   destroy(completionQueue: number): void;
   exists(underlyingFunction: number, completionQueue: number): boolean;
   isInError(completionQueue: number): boolean;
@@ -14,7 +26,7 @@ export interface CompletionQueuePort extends HostMethods {
   /** A queue pair that is ready to send: its number. */
   createQueuePair(underlyingFunction: number, sendQueue: number, receiveQueue: number): number;
   state(underlyingFunction: number, queuePair: number): number | null;
-  /** Lets the block work if it is awake; false: it sleeps. */
+  /** Lets the block work if it is awake, or its time has come; false: it sleeps. */
   step(): boolean;
   /** The event units since the last call. */
   takeEvents(): Uint8Array[];

@@ -1,5 +1,7 @@
 import {
+  COMPLETION_QUEUE_ENTRY_PHASE_BYTE,
   EventType,
+  ManagementStatus,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_SHIFT,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_MASK,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_SHIFT,
@@ -31,13 +33,13 @@ const place = (slot: number): number => 0x10000 + slot * 0x24000;
 export class HostCompletionQueue {
   readonly port: CompletionQueuePort;
   readonly underlyingFunction: number;
-  readonly entries: number;
+  entries: number;
   readonly number: number;
   readonly headOffset: number;
   /** Offsets of the pages in host memory, none behind the one before. */
-  readonly pages: readonly number[];
+  pages: readonly number[];
   head = 0;
-  private readonly log2: number;
+  private log2: number;
   private readonly variable: boolean;
   private readonly areaPage: number;
 
@@ -67,6 +69,47 @@ export class HostCompletionQueue {
     );
     if (number === null) throw new Error('no completion queue is left');
     this.number = number;
+  }
+
+  /**
+   * As a host does it that takes nothing meanwhile.
+   * @param slot which part of host memory it lies in from now on; no other queue may lie there
+   * @returns the status of the device; other than success: nothing has changed
+   */
+  resize(entriesLog2: number, slot: number): ManagementStatus {
+    const { number, log2 } = this;
+    const entries = 1 << entriesLog2;
+    const count = Math.ceil((entries * entryBytes) / page);
+    const pages = Array.from({ length: count }, (_, index) => place(slot) + (count - index) * page);
+    const at = (list: readonly number[], index: number, size: number): Uint8Array => {
+      const offset = (index & (size - 1)) * entryBytes;
+      return new Uint8Array(this.port.memory, list[Math.floor(offset / page)]! + (offset % page), entryBytes);
+    };
+    const phase = (index: number, bits: number): number => ((index >>> bits) & 1) ^ 1;
+    for (let index = this.head - entries; index < this.head; index++)
+      at(pages, index, entries).set(
+        encode('completion_queue_entry', { phase: phase(index, entriesLog2), sequence: index & 0x7fffffff }),
+      );
+    this.publish();
+    const addresses = pages.map((offset) => this.port.base + BigInt(offset));
+    const status: ManagementStatus = this.port.resize(
+      this.underlyingFunction,
+      number,
+      entriesLog2,
+      addresses,
+    );
+    if (status !== ManagementStatus.success) return status;
+    const tail = this.port.tail(number);
+    for (let index = this.head; index !== tail; index = (index + 1) >>> 0) {
+      const entry = at(pages, index, entries);
+      entry.set(at(this.pages, index, 1 << log2));
+      const last = COMPLETION_QUEUE_ENTRY_PHASE_BYTE;
+      entry[last] = (entry[last]! & 0xfe) | phase(index, entriesLog2);
+    }
+    this.pages = pages;
+    this.entries = entries;
+    this.log2 = entriesLog2;
+    return status;
   }
 
   write(fields: Fields = {}, underlyingFunction = this.underlyingFunction): boolean {

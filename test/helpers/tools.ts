@@ -18,6 +18,7 @@ const packages: Readonly<Record<string, string>> = {
   ip: 'iproute2',
   kmod: 'kmod',
   'mpirun.openmpi': 'openmpi-bin',
+  nm: 'g++', // its binutils
   python3: 'python3',
   'qemu-aarch64-static': 'qemu-user-static',
   'qemu-system-x86_64': 'qemu-system-x86',

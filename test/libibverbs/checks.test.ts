@@ -48,7 +48,6 @@ const namesOfQueues = [
   'to those alone that are members',
   'an event when fewer receives are left than the limit, once',
   'a shared receive queue grows, and keeps what is posted',
-  'a completion queue holds what is asked for, as far as it was made for that',
   'all',
 ];
 

@@ -46,10 +46,13 @@ test('memory of a program is made shared while the program uses it', async (cont
   expect(exitCode).toBe(0);
 });
 
-test('windows, groups and queues', async (context) => {
+test.for([
+  ['windows, groups and queues', 'queues.c'],
+  ['completion queues of other sizes', 'queue_sizes.c'],
+] as const)('%s', async ([, source], context) => {
   requireTool('g++', context);
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
-  const { exitCode, out } = await startProgram(device, [compiled('gcc', 'queues.c')]).ended;
+  const { exitCode, out } = await startProgram(device, [compiled('gcc', source)]).ended;
   expect(out).toMatch(/^ok all$/m);
   expect(exitCode).toBe(0);
 });

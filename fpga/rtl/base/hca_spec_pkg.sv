@@ -200,7 +200,7 @@ package hca_spec_pkg;
     MANAGEMENT_OPCODE_CREATE_EVENT_QUEUE = 8'd65,  // Create an event queue.
     MANAGEMENT_OPCODE_DESTROY_EVENT_QUEUE = 8'd66,  // Destroy an event queue.
     MANAGEMENT_OPCODE_CREATE_COMPLETION_QUEUE = 8'd67,  // Create a completion queue.
-    MANAGEMENT_OPCODE_RESIZE_COMPLETION_QUEUE = 8'd68,  // Resize a completion queue.
+    MANAGEMENT_OPCODE_RESIZE_COMPLETION_QUEUE = 8'd68,  // Give a completion queue memory of another size; answers with the device's tail.
     MANAGEMENT_OPCODE_DESTROY_COMPLETION_QUEUE = 8'd69,  // Destroy a completion queue.
     MANAGEMENT_OPCODE_CREATE_QUEUE_PAIR = 8'd70,  // Create a queue pair in RESET.
     MANAGEMENT_OPCODE_MODIFY_QUEUE_PAIR = 8'd71,  // Change attributes and state of a queue pair.
@@ -224,7 +224,8 @@ package hca_spec_pkg;
     MANAGEMENT_OPCODE_QUERY_PORT = 8'd89,  // Report the state of a port.
     MANAGEMENT_OPCODE_ALLOCATE_RESOURCES = 8'd90,  // Carry out resource allocation requests, whole or not at all.
     MANAGEMENT_OPCODE_QUERY_RESOURCES = 8'd91,  // Report the division of resources.
-    MANAGEMENT_OPCODE_SET_PARTITION_KEY = 8'd92  // Write an entry of the P_Key table of a port; the control function's.
+    MANAGEMENT_OPCODE_SET_PARTITION_KEY = 8'd92,  // Write an entry of the P_Key table of a port; the control function's.
+    MANAGEMENT_OPCODE_MODERATE_COMPLETION_QUEUE = 8'd93  // Set when a completion queue that is armed gives its event.
   } management_opcode_t;
 
   // Outcome of a management command.
@@ -1772,6 +1773,32 @@ package hca_spec_pkg;
     logic [4:0] entries_log2;  // log2 of the entries.
     logic [7:0] event_queue;  // Event queue that it signals.
   } create_completion_queue_input_t;
+
+  // Input of resize_completion_queue; a page list follows. Entries keep their running numbers: number i lies in slot i modulo the new size, with the phase of that round there. The host takes nothing meanwhile. It has given all slots the phase and sequence of the round before, and copies what lies between its head and the tail of the answer.
+  localparam int unsigned RESIZE_COMPLETION_QUEUE_INPUT_BYTES = 8;
+  localparam int unsigned RESIZE_COMPLETION_QUEUE_INPUT_ENTRIES_LOG2_LSB = 8;
+  localparam int unsigned RESIZE_COMPLETION_QUEUE_INPUT_ENTRIES_LOG2_WIDTH = 5;
+  localparam int unsigned RESIZE_COMPLETION_QUEUE_INPUT_PAGES_LSB = 16;
+  localparam int unsigned RESIZE_COMPLETION_QUEUE_INPUT_PAGES_WIDTH = 16;
+  typedef struct packed {
+    logic [31:0] reserved_4;
+    logic [15:0] pages;  // Length of the page list. Unit: pages.
+    logic [2:0] reserved_2;
+    logic [4:0] entries_log2;  // log2 of the entries; refused where those beyond the host's head are more.
+    logic [7:0] reserved_0;
+  } resize_completion_queue_input_t;
+
+  // Input of moderate_completion_queue. With either field 0 the event comes at the first completion.
+  localparam int unsigned MODERATE_COMPLETION_QUEUE_INPUT_BYTES = 8;
+  localparam int unsigned MODERATE_COMPLETION_QUEUE_INPUT_COUNT_LSB = 0;
+  localparam int unsigned MODERATE_COMPLETION_QUEUE_INPUT_COUNT_WIDTH = 16;
+  localparam int unsigned MODERATE_COMPLETION_QUEUE_INPUT_PERIOD_LSB = 16;
+  localparam int unsigned MODERATE_COMPLETION_QUEUE_INPUT_PERIOD_WIDTH = 16;
+  typedef struct packed {
+    logic [31:0] reserved_2;
+    logic [15:0] period;  // or so long after the first, whichever is earlier. Unit: microseconds.
+    logic [15:0] count;  // The event comes with this one since the arming, Unit: completions.
+  } moderate_completion_queue_input_t;
 
   // Input of create_queue_pair; page lists follow in the order send queue, send entries, receive queue, receive entries.
   localparam int unsigned CREATE_QUEUE_PAIR_INPUT_BYTES = 96;

@@ -1,6 +1,8 @@
 #include "hca/complete/completion_queue.h"
 
+#include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace fpga_verbs::hca {
 
@@ -18,9 +20,10 @@ bool is_solicited(const spec::CompletionQueueEntry& entry) {
 CompletionQueue::CompletionQueue(const HcaParameters& parameters, Counters& counters, HostPort& host,
                                  const Clock& clock, MemoryTranslation& translation,
                                  QueuePairStateCache& queue_pairs, EventPort& events)
-    : counters_(counters), host_(host), clock_(clock), translation_(translation), queue_pairs_(queue_pairs),
-      events_(events), queues_(parameters.completion_queues), free_(parameters.completion_queues, true),
-      failed_(parameters.completion_queues) {
+    : clock_frequency_(parameters.clock_frequency), counters_(counters), host_(host), clock_(clock),
+      translation_(translation), queue_pairs_(queue_pairs), events_(events),
+      queues_(parameters.completion_queues), free_(parameters.completion_queues, true),
+      deadlines_(parameters.completion_queues), failed_(parameters.completion_queues) {
   free_.clear(0);
 }
 
@@ -42,7 +45,7 @@ bool CompletionQueue::write(unsigned underlying_function, uint32_t completion_qu
   if (is_solicited(entry))
     queue.solicited = queue.tail;
   if (queue.armed == Armed::any || (queue.armed == Armed::solicited && is_solicited(entry)))
-    signal(completion_queue_number);
+    await(completion_queue_number, queue.awaited + 1);
   return true;
 }
 
@@ -52,16 +55,19 @@ bool CompletionQueue::has_room(Queue& queue) {
   return true;
 #endif
   const uint32_t entries = uint32_t{1} << queue.entries_log2;
-  if (queue.tail - queue.head >= entries - entries / nearly_full) {
-    spec::RingHead record;
-    if (host_.read(queue.underlying_function, queue.head_address, &record, sizeof record) ==
-        DmaStatus::fault) {
-      report_fault(queue, queue.head_address);
-      return false;
-    }
-    believe(queue, record.head());
-  }
+  if (queue.tail - queue.head >= entries - entries / nearly_full && !read_head(queue))
+    return false;
   return queue.tail - queue.head < entries;
+}
+
+bool CompletionQueue::read_head(Queue& queue) {
+  spec::RingHead record;
+  if (host_.read(queue.underlying_function, queue.head_address, &record, sizeof record) == DmaStatus::fault) {
+    report_fault(queue, queue.head_address);
+    return false;
+  }
+  believe(queue, record.head());
+  return true;
 }
 
 // A head beyond what was written, or one that goes back, is not believed.
@@ -131,14 +137,38 @@ bool CompletionQueue::arm(unsigned underlying_function,
   const uint32_t waiting = queue.tail - request.head();
   const uint32_t newest = queue.armed == Armed::any ? queue.tail : queue.solicited;
   // A head beyond the tail finds nothing waiting.
-  if (static_cast<int32_t>(waiting) > 0 && queue.tail - newest < waiting)
-    signal(number);
+  const bool finds = static_cast<int32_t>(waiting) > 0 && queue.tail - newest < waiting;
+  const uint32_t least = queue.armed == Armed::any ? waiting : std::max(queue.awaited, 1u);
+  await(number, finds ? least : 0);
   return true;
+}
+
+// Entries that an arming waits for are there: the event comes, or is due.
+void CompletionQueue::await(uint32_t completion_queue_number, uint32_t awaited) {
+  Queue& queue = queues_[completion_queue_number];
+  queue.awaited = awaited;
+  if (awaited == 0)
+    deadlines_.clear(completion_queue_number);
+  else if (awaited >= queue.moderation_count)
+    signal(completion_queue_number);
+  else if (!deadlines_.is_set(completion_queue_number))
+    deadlines_.set(completion_queue_number, clock_.now() + queue.moderation_ticks);
+}
+
+void CompletionQueue::moderate(uint32_t completion_queue_number, uint32_t count, uint32_t period) {
+  Queue& queue = queues_[completion_queue_number];
+  constexpr uint64_t microseconds = 1'000'000; // of a second
+  queue.moderation_count = period == 0 ? 0 : count;
+  queue.moderation_ticks = period * clock_frequency_ / microseconds;
+  deadlines_.clear(completion_queue_number);
+  await(completion_queue_number, queue.awaited);
 }
 
 void CompletionQueue::signal(uint32_t completion_queue_number) {
   Queue& queue = queues_[completion_queue_number];
   queue.armed = Armed::no;
+  queue.awaited = 0;
+  deadlines_.clear(completion_queue_number);
   queue.event_sequence = queue.arm_sequence;
   spec::EventUnit event;
   event.set_type(spec::EventType::completion);
@@ -166,6 +196,11 @@ void CompletionQueue::fail(uint32_t completion_queue_number) {
 }
 
 bool CompletionQueue::step() {
+  const size_t due = deadlines_.take_due(clock_.now());
+  if (due != BitMask::none) {
+    signal(static_cast<uint32_t>(due));
+    return true;
+  }
   if (failing_ == 0) {
     if (!failed_.any())
       return false;
@@ -219,6 +254,20 @@ std::optional<uint32_t> CompletionQueue::create(unsigned underlying_function,
   return number;
 }
 
+spec::ManagementStatus CompletionQueue::resize(uint32_t completion_queue_number, unsigned entries_log2,
+                                               uint32_t& page_table) {
+  Queue& queue = queues_[completion_queue_number];
+  if (queue.in_error)
+    return spec::ManagementStatus::bad_state;
+  if (!read_head(queue))
+    return spec::ManagementStatus::mailbox_fault;
+  if (queue.tail - queue.head > uint32_t{1} << entries_log2)
+    return spec::ManagementStatus::bad_parameter;
+  queue.entries_log2 = static_cast<uint8_t>(entries_log2);
+  std::swap(queue.page_table, page_table);
+  return spec::ManagementStatus::success;
+}
+
 bool CompletionQueue::exists(unsigned underlying_function, uint32_t completion_queue_number) const {
   return completion_queue_number < queues_.size() && queues_[completion_queue_number].exists &&
          queues_[completion_queue_number].underlying_function == underlying_function;
@@ -228,6 +277,7 @@ uint32_t CompletionQueue::destroy(uint32_t completion_queue_number) {
   assert(queues_[completion_queue_number].exists);
   const uint32_t page_table = queues_[completion_queue_number].page_table;
   queues_[completion_queue_number] = {};
+  deadlines_.clear(completion_queue_number);
   free_.set(completion_queue_number);
   failed_.clear(completion_queue_number);
   if (failing_ == completion_queue_number)
@@ -250,6 +300,10 @@ const char* CompletionQueue::verify() const {
       return "completion_queue: a number is free and in use";
     if (queue.tail - queue.head > uint32_t{1} << queue.entries_log2)
       return "completion_queue: a queue holds more entries than it has room for";
+    if (deadlines_.is_set(number) != (queue.awaited != 0))
+      return "completion_queue: an event is due for no entry, or never";
+    if (queue.awaited != 0 && (queue.armed == Armed::no || queue.awaited >= queue.moderation_count))
+      return "completion_queue: an event that is due has not come";
     if (failed_.test(number) && !queue.in_error)
       return "completion_queue: a queue without error fails its queue pairs";
   }

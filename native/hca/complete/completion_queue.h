@@ -9,6 +9,7 @@
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
 #include "hca/base/watch_port.h"
+#include "hca/complete/deadlines.h"
 #include "hca/memory/memory_translation.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "spec/mailboxes.h"
@@ -55,6 +56,12 @@ public:
   // thus has at most one event in flight. False: the function has no such queue.
   bool arm(unsigned underlying_function, spec::underlying_function::CompletionQueueArm request);
 
+  // Sets the moderation of an existing queue. Once armed, the queue raises its event with the entry number
+  // `count` since the arming, or `period` microseconds after the first of them, whichever is earlier; if either
+  // is 0, with the first. Entries that were beyond the host's head at the arming count too, and the period then
+  // begins with the arming; if the arming asks for solicited entries only, they count as one.
+  void moderate(uint32_t completion_queue_number, uint32_t count, uint32_t period);
+
   // For resource_manager. Creates a queue whose pages the host has cleared; `page_table` is a table of
   // memory_translation with input.pages() pages. Returns its number, from 1 on; nothing: all are in use.
   std::optional<uint32_t> create(unsigned underlying_function, const spec::CreateCompletionQueueInput& input,
@@ -67,11 +74,26 @@ public:
   void add_user(uint32_t completion_queue_number) { ++queues_[completion_queue_number].users; }
   void remove_user(uint32_t completion_queue_number) { --queues_[completion_queue_number].users; }
   uint32_t users(uint32_t completion_queue_number) const { return queues_[completion_queue_number].users; }
-  // Destroys a queue without users and returns its page table to the caller.
+  // The tail of an existing queue.
+  uint32_t tail(uint32_t completion_queue_number) const { return queues_[completion_queue_number].tail; }
+  // Gives an existing queue the pages of `page_table`, for 2^entries_log2 entries; the device writes all later
+  // entries there and continues their numbers. On success, `page_table` becomes the former table. Otherwise
+  // nothing changes: bad_state, the queue is in error; mailbox_fault, its head cannot be read; bad_parameter,
+  // more entries are beyond the head than fit.
+  spec::ManagementStatus resize(uint32_t completion_queue_number, unsigned entries_log2,
+                                uint32_t& page_table);
+  bool is_variable(uint32_t completion_queue_number) const {
+    return queues_[completion_queue_number].variable;
+  }
+  // Destroys an existing queue without users and returns its page table to the caller.
   uint32_t destroy(uint32_t completion_queue_number);
 
-  // Fails the next queue pair of a failed queue.
+  // Fails the next queue pair of a failed queue, or raises the next event whose period is over. The device
+  // wakes the block at next_deadline().
   bool step() override;
+
+  // The clock tick at which a moderated event may be due; ~0 if there is none.
+  uint64_t next_deadline() const { return deadlines_.next(); }
 
   // The data units that leave this block are the CQEs written.
   void count_data_units(DataUnitCounts& counts) const {
@@ -112,6 +134,9 @@ private:
     uint32_t tail = 0;      // entries written, free-running
     uint32_t solicited = 0; // tail after the newest entry that a solicited arming waits for
     uint32_t users = 0;
+    uint32_t moderation_count = 0; // 0: events are not moderated
+    uint32_t awaited = 0;          // entries since it was armed that the arming waits for
+    uint64_t moderation_ticks = 0;
     uint64_t head_address = 0;
     uint64_t user_handle = 0;
   };
@@ -125,14 +150,17 @@ private:
   }
 
   inline bool has_room(Queue& queue);
+  bool read_head(Queue& queue);
   void believe(Queue& queue, uint32_t head);
   inline bool write_entry(Queue& queue, spec::CompletionQueueEntry& entry);
   inline bool write_at(const Queue& queue, uint32_t offset, const void* source, uint32_t bytes);
   void report_fault(const Queue& queue, uint64_t address);
   void fail(uint32_t completion_queue_number);
   void signal(uint32_t completion_queue_number);
+  void await(uint32_t completion_queue_number, uint32_t awaited);
   void fail_queue_pair(unsigned underlying_function, uint32_t queue_pair_number);
 
+  uint64_t clock_frequency_;
   Counters& counters_;
   HostPort& host_;
   const Clock& clock_;
@@ -141,6 +169,7 @@ private:
   EventPort& events_;
   std::vector<Queue> queues_; // by number
   BitMask free_;
+  Deadlines deadlines_;     // of moderated events
   BitMask failed_;          // queues whose queue pairs have not all failed yet
   uint32_t failing_ = 0;    // the one of these whose queue pairs fail now; 0: none
   uint32_t next_index_ = 0; // of the queue pair to look at for it

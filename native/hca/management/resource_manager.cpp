@@ -159,6 +159,10 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
     return destroy_event_queue(command);
   case ManagementOpcode::create_completion_queue:
     return create_completion_queue(command);
+  case ManagementOpcode::resize_completion_queue:
+    return resize_completion_queue(command);
+  case ManagementOpcode::moderate_completion_queue:
+    return moderate_completion_queue(command);
   case ManagementOpcode::destroy_completion_queue:
     return destroy_completion_queue(command);
   case ManagementOpcode::create_protection_domain:

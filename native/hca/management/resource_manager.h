@@ -134,6 +134,8 @@ private:
   Answer create_event_queue(const Command& command);
   Answer destroy_event_queue(const Command& command);
   Answer create_completion_queue(const Command& command);
+  Answer resize_completion_queue(const Command& command);
+  Answer moderate_completion_queue(const Command& command);
   Answer destroy_completion_queue(const Command& command);
   Answer query_port(const Command& command);
   Answer set_global_identifier(const Command& command);

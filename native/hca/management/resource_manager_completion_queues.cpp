@@ -51,6 +51,52 @@ spec::ManagementCompletion ResourceManager::create_completion_queue(const Comman
   return succeed(*created);
 }
 
+spec::ManagementCompletion ResourceManager::resize_completion_queue(const Command& command) {
+  using F = spec::ResizeCompletionQueueInput;
+  const unsigned function = command.underlying_function;
+  const uint32_t number = command.fields.input_modifier();
+  CompletionQueue& completion_queues = blocks_.completion_queue;
+  F input;
+  MailboxReader reader(host_, function, command.fields.input_mailbox());
+  if (const auto failed = read_input(command, reader, &input, F::bytes))
+    return *failed;
+  if (!completion_queues.exists(function, number))
+    return answer_with(ManagementStatus::bad_object);
+  if (input.entries_log2() > CompletionQueue::largest_entries_log2)
+    return bad_input(F::entries_log2_bit);
+  if (input.pages() != CompletionQueue::pages(input.entries_log2(), completion_queues.is_variable(number)))
+    return bad_input(F::pages_bit);
+  if (!input.reserved_is_zero())
+    return bad_input(reserved_field);
+  if (command.fields.input_length() != F::bytes + input.pages() * spec::PageTableEntry::bytes)
+    return bad_command(spec::ManagementCommand::input_length_bit);
+  std::array lists{PageList{.pages = input.pages()}};
+  if (const auto failed = create_tables(function, reader, F::bytes, lists))
+    return *failed;
+  const ManagementStatus status = completion_queues.resize(number, input.entries_log2(), lists[0].table);
+  destroy_tables(lists);
+  if (status == ManagementStatus::bad_parameter)
+    return bad_input(F::entries_log2_bit);
+  return status == ManagementStatus::success ? succeed(completion_queues.tail(number)) : answer_with(status);
+}
+
+spec::ManagementCompletion ResourceManager::moderate_completion_queue(const Command& command) {
+  using F = spec::ModerateCompletionQueueInput;
+  const uint32_t number = command.fields.input_modifier();
+  F input;
+  MailboxReader reader(host_, command.underlying_function, command.fields.input_mailbox());
+  if (const auto failed = read_input(command, reader, &input, F::bytes))
+    return *failed;
+  if (command.fields.input_length() != F::bytes)
+    return bad_command(spec::ManagementCommand::input_length_bit);
+  if (!input.reserved_is_zero())
+    return bad_input(reserved_field);
+  if (!blocks_.completion_queue.exists(command.underlying_function, number))
+    return answer_with(ManagementStatus::bad_object);
+  blocks_.completion_queue.moderate(number, input.count(), input.period());
+  return succeed();
+}
+
 spec::ManagementCompletion ResourceManager::destroy_completion_queue(const Command& command) {
   CompletionQueue& completion_queues = blocks_.completion_queue;
   const uint32_t number = command.fields.input_modifier();
