@@ -31,8 +31,9 @@ for (genvar number = 0; number < OWNERS; number++) begin : gen_formal
     assume (own_back <= owed_own[number]);
     assume (shared_back <= owed_shared[number]);
     if (started) begin
-      assert (own_held[number] == owed_own[number] && owed_own[number] <= CREDIT_WIDTH'(OWN));
-      assert (shared_held[number] == owed_shared[number] && owed_shared[number] <= CREDIT_WIDTH'(SHARED_CAP));
+      assert (own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] == owed_own[number] && owed_own[number] <= CREDIT_WIDTH'(OWN));
+      assert (shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] == owed_shared[number] && owed_shared[number] <= CREDIT_WIDTH'(SHARED_CAP));
+      assert (has_own[number] == (owed_own[number] < CREDIT_WIDTH'(OWN)) && below_cap[number] == (owed_shared[number] < CREDIT_WIDTH'(SHARED_CAP)));
     end
   end
 end

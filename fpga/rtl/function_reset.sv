@@ -100,33 +100,38 @@ module function_reset #(
   assign kicked_buffer = PCB_WIDTH'(kick_unit.physical_collect_buffer);
   assign is_released = release_buffer && held[release_physical_collect_buffer];
   always_ff @(posedge clock) if (is_kicked) owners[kicked_buffer] <= FUNCTION_WIDTH'(kick_unit.underlying_function);
-  for (genvar number = 0; number < BUFFERS; number++) begin : gen_buffer
-    always_ff @(posedge clock) begin
-      if (reset) held[number] <= 1'b0;
-      else if (is_kicked && kicked_buffer == PCB_WIDTH'(number)) held[number] <= 1'b1;
-      else if (release_buffer && release_physical_collect_buffer == PCB_WIDTH'(number)) held[number] <= 1'b0;
+  always_ff @(posedge clock) begin
+    if (reset) held <= '0;
+    else held <= held & ~(BUFFERS'(release_buffer) << release_physical_collect_buffer) | BUFFERS'(is_kicked) << kicked_buffer;
+  end
+
+  // Functions that begin to be reset, that wait for their commands, and that have none left.
+  logic [UNDERLYING_FUNCTIONS-1:0] is_asked, is_started, is_forgotten, has_no_buffer;
+  logic [FUNCTION_WIDTH-1:0] kicked_function, released_function;
+  assign is_asked = UNDERLYING_FUNCTIONS'(function_reset_request) << function_reset_underlying_function;
+  assign is_started = state == IDLE ? asked & UNDERLYING_FUNCTIONS'(1) << first : '0;
+  assign is_forgotten = UNDERLYING_FUNCTIONS'(forget_structures && forget_structures_done) << forget_underlying_function;
+  assign is_quiet = UNDERLYING_FUNCTIONS'(query_function_commands == '0) << query_underlying_function & has_no_buffer & function_drained;
+  assign kicked_function = FUNCTION_WIDTH'(kick_unit.underlying_function);
+  assign released_function = owners[release_physical_collect_buffer];
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      asked <= '0;
+      draining <= '0;
+    end else begin
+      asked <= asked & ~is_started | is_asked;
+      draining <= draining & ~is_quiet | is_forgotten;
     end
   end
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     logic [COUNT_WIDTH-1:0] buffers;  // Held.
-    logic is_asked, is_started, is_forgotten;
-    assign is_asked = function_reset_request && function_reset_underlying_function == FUNCTION_WIDTH'(number);
-    assign is_started = state == IDLE && asked[number] && first == FUNCTION_WIDTH'(number);
-    assign is_forgotten = forget_structures && forget_structures_done && forget_underlying_function == FUNCTION_WIDTH'(number);
-    assign is_quiet[number] = buffers == '0 && query_underlying_function == FUNCTION_WIDTH'(number) && query_function_commands == '0
-        && function_drained[number];
+    assign has_no_buffer[number] = buffers == '0;
     always_ff @(posedge clock) begin
-      if (reset) begin
-        asked[number] <= 1'b0;
-        draining[number] <= 1'b0;
-        buffers <= '0;
-      end else begin
-        asked[number] <= is_asked || asked[number] && !is_started;
-        draining[number] <= is_forgotten || draining[number] && !is_quiet[number];
-        buffers <= buffers + COUNT_WIDTH'(is_kicked && FUNCTION_WIDTH'(kick_unit.underlying_function) == FUNCTION_WIDTH'(number))
-            - COUNT_WIDTH'(is_released && owners[release_physical_collect_buffer] == FUNCTION_WIDTH'(number));
-      end
+      if (reset) buffers <= '0;
+      else if (is_kicked || is_released)
+        buffers <= buffers + COUNT_WIDTH'(is_kicked && kicked_function == FUNCTION_WIDTH'(number))
+            - COUNT_WIDTH'(is_released && released_function == FUNCTION_WIDTH'(number));
     end
   end
 endmodule

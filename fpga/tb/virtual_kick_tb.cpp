@@ -5,47 +5,27 @@
 // to this file. The model does in its order what the RTL does in one clock from the state before it: start,
 // then the kick of the second stage, then what has finished. Entries of the mapping table that are read again
 // are the bench's: the model is told what was read.
-#include "Vvirtual_kick.h"
-#include "bench.h"
-#include "hca/base/hca_links.h"
-#include "hca/collect/collect_buffer.h"
-#include "hca/kick/virtual_kick.h"
+#include "virtual_kick_compare.h"
 #include "virtual_kick_stream.h"
-#include "virtual_kick_surroundings.h"
 
 #include <verilated.h>
 #if VM_COVERAGE
 #include <verilated_cov.h>
 #endif
 
-#include <algorithm>
-#include <array>
-#include <bitset>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace fpga_verbs::bench {
 namespace {
 
-using Rtl = Vvirtual_kick;
-using spec::FinishUnit;
-using spec::KickUnit;
-
-class Bench {
+class Bench : ComparedVirtualKick {
 public:
-  Bench(uint64_t seed, uint64_t clocks) : random_(seed), place_{.seed = seed}, clocks_(clocks) {
-    for (uint32_t number = 0; number < queue_pairs - hca::QueuePairStateCache::reserved_indices; ++number) {
-      spec::QueuePairControl control;
-      live_.push_back(queue_pair_state_cache_.create(number % functions, control).value());
-    }
-    entry_credits_.fill(entries);
-  }
+  using ComparedVirtualKick::ComparedVirtualKick;
 
   int run() {
     const Stream stream = run_stream(rtl_, live_);
@@ -78,109 +58,6 @@ public:
   }
 
 private:
-  bool first_dropped(uint32_t lane) const { return (model_.lanes_to_discard() >> lane & 1) != 0; }
-
-  template <size_t... Ports>
-  static std::array<hca::DataLink<FinishUnit>, ports> finish_links(std::index_sequence<Ports...>) {
-    return {((void)Ports, hca::DataLink<FinishUnit>(16))...};
-  }
-
-  void expect_value(const char* what, uint64_t rtl, uint64_t model) { expect(place_, what, rtl, model); }
-
-  // Percentages that stay for a while, so that lists, credits and entries run full and empty.
-  void choose_weights() {
-    const auto weight = [&] { return std::array{5U, 30U, 60U, 95U, 100U}[random_.below(5)]; };
-    weights_ = {.kick = weight(),
-                .finish = random_.once(3) ? 2 : weight(),
-                .credit = weight(),
-                .queue_pairs = 1 + random_.below(static_cast<uint32_t>(live_.size()))};
-  }
-
-  std::optional<KickUnit> some_kick() {
-    if (!random_.percent(weights_.kick))
-      return std::nullopt;
-    const std::optional<uint16_t> buffer = collect_buffer_.take_dedicated();
-    if (!buffer)
-      return std::nullopt;
-    const uint32_t which = random_.below(weights_.queue_pairs);
-    KickUnit kick;
-    for (uint32_t& dword : kick.dwords)
-      dword = static_cast<uint32_t>(random_.bits());
-    kick.set_physical_collect_buffer(*buffer);
-    kick.set_underlying_function(which % functions);
-    kick.set_quality_of_service_level(static_cast<spec::QualityOfServiceLevel>(which / functions % 2));
-    // Now and then a former queue pair's number.
-    const uint32_t generation = random_.once(16) ? 1U << spec::queue_pair_index_bits : 0;
-    kick.set_queue_pair_number(live_[which] ^ generation);
-    // The model finds the commands of a queue pair by their PCBs.
-    hca::PhysicalCollectBuffer& pcb = buffers_[*buffer];
-    pcb.underlying_function = static_cast<uint8_t>(kick.underlying_function());
-    spec::CommandHeader header;
-    header.set_queue_pair_number(kick.queue_pair_number());
-    std::memcpy(pcb.data.data(), header.dwords.data(), sizeof(header));
-    return kick;
-  }
-
-  void drive() {
-    if (!scheduled_)
-      scheduled_ = some_kick();
-    if (!collected_)
-      collected_ = some_kick();
-    rtl_.kick_scheduled = scheduled_.has_value();
-    rtl_.kick_collected = collected_.has_value();
-    if (scheduled_)
-      put(rtl_.kick_scheduled_unit, *scheduled_, 0);
-    if (collected_)
-      put(rtl_.kick_collected_unit, *collected_, 0);
-    rtl_.kick_started_credit = random_.percent(weights_.credit);
-    finish_some();
-    rtl_.finish = 0;
-    for (uint32_t port = 0; port < ports; ++port)
-      if (!finishes_[port].empty()) {
-        rtl_.finish = static_cast<uint8_t>(rtl_.finish | 1U << port);
-        put(rtl_.finish_unit, finishes_[port].front(), port);
-      }
-    rtl_.pinned = 0;
-    if (pin_asked_) {
-      const auto number = static_cast<uint32_t>(second_->kick.queue_pair_number());
-      second_->pinned = number >> spec::queue_pair_index_bits == 0;
-      rtl_.pinned = second_->pinned;
-      pins_[number % queue_pairs] += second_->pinned;
-    }
-    pin_asked_ = false;
-    drive_settings();
-  }
-
-  void drive_settings() {
-    rtl_.drop = dropping_clocks_ == 0 && random_.once(150);
-    rtl_.drop_queue_pair_number = live_[random_.below(weights_.queue_pairs)];
-    rtl_.fetched_lanes = fetch_asked_ && random_.once(3);
-    rtl_.set_lanes = rtl_.fetched_lanes ? !random_.once(4) : random_.once(100);
-    rtl_.set_lanes_underlying_function =
-        static_cast<uint8_t>(rtl_.fetched_lanes ? fetched_entry_ / 2 : random_.below(functions));
-    rtl_.set_lanes_quality_of_service_level =
-        static_cast<uint8_t>(rtl_.fetched_lanes ? fetched_entry_ % 2 : random_.below(2));
-    rtl_.invalidate_lanes = random_.once(50);
-    rtl_.invalidate_lanes_entries =
-        static_cast<uint32_t>(random_.bits()) & static_cast<uint32_t>((uint64_t{1} << 2 * functions) - 1);
-    divide_some(rtl_, random_);
-    rtl_.set_shared_lanes = !rtl_.set_lanes && !rtl_.fetched_lanes && random_.once(100);
-    rtl_.set_lanes_lanes = random_.once(4) ? 0 : random_.bits() & random_.bits() & all_lanes;
-  }
-
-  // Running commands end in any order: at once, or with the packets and with the acknowledgement.
-  void finish_some() {
-    while (!running_.empty() && random_.percent(weights_.finish)) {
-      const uint32_t which = random_.below(static_cast<uint32_t>(running_.size()));
-      Running& running = running_[which];
-      const bool ends = running.sent || random_.once(3);
-      finishes_[running.port].push_back(finish_of(running.kick, !running.sent, ends));
-      running.sent = true;
-      if (ends)
-        running_.erase(running_.begin() + which);
-    }
-  }
-
   // The model does what the RTL does in this clock.
   void follow() {
     expect_started();
@@ -232,10 +109,6 @@ private:
     expect_value("which entry is asked for",
                  rtl_.fetch_lanes_underlying_function * 2U + rtl_.fetch_lanes_quality_of_service_level,
                  fetched_entry_);
-  }
-
-  bool has_entry_credit(const KickUnit& kick) const {
-    return listed_[kick.underlying_function()] < entry_credits_[kick.underlying_function()];
   }
 
   // A command that was refused in the clock before, or has left its list and waited for room.
@@ -291,12 +164,6 @@ private:
       if (discard_waited_[lane] > start_limit)
         differ(place_, "clocks that a dropped command waited", discard_waited_[lane], start_limit);
     }
-  }
-
-  bool able(uint32_t lane) const {
-    return model_.lane_state(lane).commands() > flying_[lane] && !first_dropped(lane) &&
-           model_.credits(hca::CreditKind::execution).available(lane) != 0 &&
-           model_.credits(hca::CreditKind::completion).available(lane) != 0;
   }
 
   // A command that was started has left its list; it comes out when there is room.
@@ -504,171 +371,6 @@ private:
     if (rtl_.set_shared_completion_credits)
       model_.credits(hca::CreditKind::completion).set_shared(rtl_.set_shared_credits);
   }
-
-  void compare_state() {
-    const uint32_t lane = random_.below(lanes);
-    const uint32_t function = random_.below(functions);
-    rtl_.query_lane = static_cast<uint8_t>(lane);
-    rtl_.query_underlying_function = static_cast<uint8_t>(function);
-    rtl_.eval();
-    const spec::control::LaneState state = model_.lane_state(lane);
-    expect_value("commands on a lane", rtl_.query_commands, state.commands());
-    const hca::LaneCredits& execution = model_.credits(hca::CreditKind::execution);
-    const hca::LaneCredits& completion = model_.credits(hca::CreditKind::completion);
-    expect_value("execution credits of a lane", rtl_.query_execution_credits_held,
-                 execution.held(lane) - execution.shared_held(lane));
-    expect_value("completion credits of a lane", rtl_.query_completion_credits_held,
-                 completion.held(lane) - completion.shared_held(lane));
-    expect_value("shared execution credits of a lane", rtl_.query_shared_execution_credits_held,
-                 state.shared_execution_credits());
-    expect_value("shared completion credits of a lane", rtl_.query_shared_completion_credits_held,
-                 state.shared_completion_credits());
-    const auto free = [](uint32_t all, uint32_t held) { return all - std::min(all, held); };
-    expect_value("shared execution credits", free(execution.shared(), rtl_.shared_execution_credits_held),
-                 model_.shared_credits_free(hca::CreditKind::execution));
-    expect_value("shared completion credits", free(completion.shared(), rtl_.shared_completion_credits_held),
-                 model_.shared_credits_free(hca::CreditKind::completion));
-    compare_outlook(lane, function);
-    if (left_to_drop_ != 0)
-      return;
-    expect_value("commands of a function", rtl_.query_function_commands, model_.commands(function));
-    compare_inspected();
-    const uint32_t number = live_[random_.below(static_cast<uint32_t>(live_.size()))];
-    const bool undecided = second_ && second_->pinned && second_->kick.queue_pair_number() == number;
-    expect_value("pins of a queue pair", pins_[number % queue_pairs] - undecided,
-                 queue_pair_state_cache_.pins(number));
-  }
-
-  // Figures that send_queue_scheduler asks for.
-  void compare_outlook(uint32_t lane, uint32_t function) {
-    const hca::VirtualKickPort::Outlook outlook = model_.outlook(lane);
-    expect_value("room on a lane", rtl_.outlook_room, outlook.room);
-    expect_value("credits beyond a list", rtl_.outlook_credits, outlook.credits);
-    expect_value("fetched command on a lane", rtl_.outlook_has_fetched, outlook.has_fetched);
-    const uint32_t level = random_.below(2);
-    rtl_.outlook_underlying_function = static_cast<uint8_t>(function);
-    rtl_.outlook_quality_of_service_level = static_cast<uint8_t>(level);
-    rtl_.eval();
-    expect_value("entry to be read again", rtl_.outlook_lane_invalid, invalid_ >> (function * 2 + level) & 1);
-    if (left_to_drop_ == 0)
-      expect_value("next lane of a level", rtl_.outlook_lane,
-                   model_.choose_lane(function, static_cast<spec::QualityOfServiceLevel>(level)));
-  }
-
-  // The lane of a queue pair, as it was a few clocks ago; where something was dropped since, not at all.
-  void compare_inspected() {
-    const hca::VirtualKickPort::QueuePairLane lane = model_.queue_pair_lane(live_[inspected_]);
-    const uint32_t commands = lane.commands;
-    least_inspected_ = std::min(least_inspected_, commands);
-    most_inspected_ = std::max(most_inspected_, commands);
-    if (place_.clock < dropping_end_ + 4) {
-      least_inspected_ = 0;
-      most_inspected_ = ~0U;
-    }
-    if (place_.clock % 4 != 3)
-      return;
-    if (rtl_.inspect_commands < least_inspected_ || rtl_.inspect_commands > most_inspected_)
-      differ(place_, "commands of a queue pair", rtl_.inspect_commands, commands);
-    if (least_inspected_ != 0)
-      expect_value("lane of a queue pair", rtl_.inspect_lane, lane.lane);
-    inspected_ = random_.below(static_cast<uint32_t>(live_.size()));
-    rtl_.inspect_queue_pair = static_cast<uint16_t>(live_[inspected_] % queue_pairs);
-    least_inspected_ = ~0U;
-    most_inspected_ = 0;
-  }
-
-  static constexpr uint32_t clock_limit = 1000;
-  // Clocks in which a lane that can start, or has a command to discard, gets its turn.
-  static constexpr uint32_t start_limit = 16 * (lanes + 2);
-  static constexpr uint32_t settle_clocks = 8; // before commands are dropped
-  static constexpr uint32_t out_entries = 16;
-
-  // The credits that a lane took when it started.
-  struct Taken {
-    uint32_t lane = 0;
-    hca::CreditSource execution = hca::CreditSource::none;
-    hca::CreditSource completion = hca::CreditSource::none;
-  };
-
-  Rtl rtl_;
-  hca::HcaParameters parameters_ = model_parameters();
-  hca::Counters counters_;
-  NoTime clock_;
-  NoHost host_;
-  NoEvents events_;
-  hca::ContextMemory context_memory_{parameters_, counters_, host_, events_};
-  hca::QueuePairStateCache queue_pair_state_cache_{parameters_, counters_, context_memory_};
-  hca::KickRecords kick_records_{counters_, host_, clock_, events_};
-  hca::HcaLinks links_;
-  hca::DataLink<KickUnit>& kicks_collected_ = links_.kicks_collected;
-  hca::DataLink<KickUnit>& kicks_scheduled_ = links_.kicks_scheduled;
-  hca::DataLink<KickUnit>& kicks_started_ = links_.kicks_started;
-  std::array<hca::DataLink<FinishUnit>, ports> finish_links_ =
-      finish_links(std::make_index_sequence<ports>());
-  hca::PhysicalCollectBuffers buffers_{parameters_};
-  hca::CollectBuffer collect_buffer_{{parameters_, counters_, clock_, buffers_, queue_pair_state_cache_,
-                                      events_, kick_records_, kicks_collected_, links_.post_notices,
-                                      links_.management_units}};
-  hca::LaneMapReader lane_map_reader_{counters_, host_, events_};
-  hca::WaitingForRoom waiting_for_room_{parameters_};
-  // Led by what the RTL decides.
-  hca::VirtualKick model_{{parameters_,
-                           counters_,
-                           collect_buffer_,
-                           buffers_,
-                           queue_pair_state_cache_,
-                           lane_map_reader_,
-                           waiting_for_room_,
-                           kicks_collected_,
-                           kicks_scheduled_,
-                           kicks_started_,
-                           {&finish_links_[0], &finish_links_[1], &finish_links_[2]}}};
-  Random random_;
-  Place place_;
-  uint64_t clocks_;
-  Weights weights_;
-  std::vector<uint32_t> live_; // queue pair numbers
-  std::array<uint32_t, functions> entry_credits_{};
-  std::array<uint32_t, functions> listed_{}; // entries that a function pays for
-  std::array<uint32_t, queue_pairs> pins_{};
-
-  std::optional<KickUnit> scheduled_; // offered
-  std::optional<KickUnit> collected_;
-  bool scheduled_before_ = false;
-  std::optional<Stage> first_;
-  std::optional<Stage> second_;
-  bool pin_asked_ = false;
-  uint32_t invalid_ = 0;     // entries of the mapping table, by function and level
-  bool fetch_asked_ = false; // for this one
-  uint32_t fetched_entry_ = 0;
-  uint32_t inspected_ = 0; // of live_
-  uint32_t least_inspected_ = ~0U;
-  uint32_t most_inspected_ = 0;
-  std::optional<KickUnit> due_; // has to come in the next clock: refused
-  bool due_refused_ = false;
-  std::deque<Taken> taken_;  // started, on their lists as yet
-  std::deque<KickUnit> out_; // started, and off their lists
-  std::array<uint32_t, lanes> flying_{};
-  std::array<uint32_t, lanes> turns_{};
-  std::array<uint32_t, lanes> discard_waited_{};
-  std::vector<Running> running_;
-  std::array<std::deque<FinishUnit>, ports> finishes_;
-  std::array<uint32_t, ports> waited_{};
-
-  std::bitset<entries> on_list_; // PCBs
-  std::bitset<entries> dropped_; // of these
-  uint32_t dropping_clocks_ = 0; // that the RTL still takes
-  uint64_t dropping_end_ = 0;    // clock
-  uint32_t left_to_drop_ = 0;
-  uint32_t dropped_number_ = 0; // queue pair
-
-  uint64_t started_ = 0;
-  uint64_t discarded_ = 0;
-  uint64_t shared_ = 0;
-  uint64_t refused_ = 0;
-  uint64_t stale_ = 0;
-  uint64_t full_ = 0;
-  uint64_t fetches_ = 0;
 };
 
 } // namespace

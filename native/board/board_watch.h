@@ -20,8 +20,8 @@ public:
 
   WatchReader& reader() override { return reader_; }
   std::span<const uint8_t> preamble() const override { return memory_.preamble(); }
-  // Pauses the watch: the device writes nothing for it until resume(). The watch keeps its memory, which another
-  // process may have mapped.
+  // Pauses the watch: the device writes nothing for it until resume(). The watch keeps its memory, which
+  // another process may have mapped.
   void pause();
   void resume();
   // Ends the watch. Returns the memory if no other watch uses it.

@@ -60,7 +60,8 @@ uint32_t CompletionQueuePort::make_table(unsigned underlying_function, const Nap
     entries[page].set_valid(1);
     entries[page].set_page(big_number(addresses.Get(page)) / spec::page_bytes);
   }
-  const std::optional<uint32_t> table = device_.memory_translation.create_table(underlying_function, addresses.Length());
+  const std::optional<uint32_t> table =
+      device_.memory_translation.create_table(underlying_function, addresses.Length());
   if (!table || !device_.memory_translation.write_entries(*table, 0, entries))
     throw Napi::Error::New(addresses.Env(), "no page table for the queue");
   return *table;
@@ -69,7 +70,8 @@ uint32_t CompletionQueuePort::make_table(unsigned underlying_function, const Nap
 // Resizes to 2^entries_log2 entries at the given pages; returns the management_status.
 Napi::Value CompletionQueuePort::resize(const Napi::CallbackInfo& info) {
   uint32_t table = make_table(number(info, 0), info[3].As<Napi::Array>());
-  const spec::ManagementStatus status = device_.completion_queue.resize(number(info, 1), number(info, 2), table);
+  const spec::ManagementStatus status =
+      device_.completion_queue.resize(number(info, 1), number(info, 2), table);
   device_.memory_translation.destroy_table(table);
   return Napi::Number::New(info.Env(), static_cast<double>(status));
 }
@@ -128,9 +130,9 @@ Napi::Value CompletionQueuePort::state(const Napi::CallbackInfo& info) {
                : info.Env().Null();
 }
 
-  if (device_.completion_queue.next_deadline() <= clock_.now())
-    device_.ready.wake(completion_queue_.number);
-  return Napi::Boolean::New(info.Env(), take_turn(device_, completion_queue_));
+if (device_.completion_queue.next_deadline() <= clock_.now())
+  device_.ready.wake(completion_queue_.number);
+return Napi::Boolean::New(info.Env(), take_turn(device_, completion_queue_));
 }
 
 Napi::Value CompletionQueuePort::take_events(const Napi::CallbackInfo& info) {

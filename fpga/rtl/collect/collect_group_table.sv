@@ -71,15 +71,22 @@ module collect_group_table #(
   logic [UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] limits;  // The most that a function may ask for: what it owns and what all share.
   logic [COUNT_WIDTH-1:0] owned_before, becomes_shared;  // By the function that asks; what is no longer its own then.
 
+  // Functions of which a count or a share changes, and of which one did in the clocks before: of the others nothing is worked out, which
+  // simulation has no work with.
+  logic [UNDERLYING_FUNCTIONS-1:0] takes, gives_back, releases, changes, changed, changed_before;
+  assign takes = UNDERLYING_FUNCTIONS'(take) << take_underlying_function;
+  assign gives_back = UNDERLYING_FUNCTIONS'(give_back) << give_back_underlying_function;
+  assign releases = UNDERLYING_FUNCTIONS'(release_buffer) << release_underlying_function;
+  assign changes = takes | gives_back | releases;
+  always_ff @(posedge clock) begin
+    changed <= reset || set_allotment ? '1 : changes;
+    changed_before <= changed;
+  end
+
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     localparam logic [FUNCTION_WIDTH-1:0] NUMBER = FUNCTION_WIDTH'(number);
     logic [COUNT_WIDTH-1:0] total_low, total_high, total_shared, taken_low, taken_high, taken_shared, over_low, over_high, beyond_levels,
         over_all;
-    logic takes, gives_back, releases;
-
-    assign takes = take && take_underlying_function == NUMBER;
-    assign gives_back = give_back && give_back_underlying_function == NUMBER;
-    assign releases = release_buffer && release_underlying_function == NUMBER;
     assign over_low = taken_low - total_low;
     assign over_high = taken_high - total_high;
     assign over_all = beyond_levels - total_shared;
@@ -103,28 +110,34 @@ module collect_group_table #(
         end
         if (set_allotment && allotment_allowed && set_allotment_underlying_function != NUMBER)
           limits[number*COUNT_WIDTH+:COUNT_WIDTH] <= limits[number*COUNT_WIDTH+:COUNT_WIDTH] + becomes_shared;
-        taken_low <= taken_low + COUNT_WIDTH'(takes && take_part == hca_spec_pkg::COLLECT_GROUP_LOW)
-            - COUNT_WIDTH'(gives_back && give_back_part == hca_spec_pkg::COLLECT_GROUP_LOW)
-            - COUNT_WIDTH'(releases && release_part == hca_spec_pkg::COLLECT_GROUP_LOW);
-        taken_high <= taken_high + COUNT_WIDTH'(takes && take_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
-            - COUNT_WIDTH'(gives_back && give_back_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
-            - COUNT_WIDTH'(releases && release_part == hca_spec_pkg::COLLECT_GROUP_HIGH);
-        taken_shared <= taken_shared + COUNT_WIDTH'(takes && take_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
-            - COUNT_WIDTH'(gives_back && give_back_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
-            - COUNT_WIDTH'(releases && release_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED);
+        if (changes[number]) begin
+          taken_low <= taken_low + COUNT_WIDTH'(takes[number] && take_part == hca_spec_pkg::COLLECT_GROUP_LOW)
+              - COUNT_WIDTH'(gives_back[number] && give_back_part == hca_spec_pkg::COLLECT_GROUP_LOW)
+              - COUNT_WIDTH'(releases[number] && release_part == hca_spec_pkg::COLLECT_GROUP_LOW);
+          taken_high <= taken_high + COUNT_WIDTH'(takes[number] && take_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
+              - COUNT_WIDTH'(gives_back[number] && give_back_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
+              - COUNT_WIDTH'(releases[number] && release_part == hca_spec_pkg::COLLECT_GROUP_HIGH);
+          taken_shared <= taken_shared + COUNT_WIDTH'(takes[number] && take_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
+              - COUNT_WIDTH'(gives_back[number] && give_back_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
+              - COUNT_WIDTH'(releases[number] && release_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED);
+        end
       end
 
       // A clock later, of the levels.
-      rests_low[3*number+:3] <= few(total_low, taken_low);
-      rests_high[3*number+:3] <= few(total_high, taken_high);
-      is_over_low[number] <= !over_low[COUNT_WIDTH-1] && over_low != '0;
-      is_over_high[number] <= !over_high[COUNT_WIDTH-1] && over_high != '0;
-      // Taken, and not covered by the allotment of a level.
-      beyond_levels <= (over_low[COUNT_WIDTH-1] ? '0 : over_low) + (over_high[COUNT_WIDTH-1] ? '0 : over_high) + taken_shared;
+      if (changed[number]) begin
+        rests_low[3*number+:3] <= few(total_low, taken_low);
+        rests_high[3*number+:3] <= few(total_high, taken_high);
+        is_over_low[number] <= !over_low[COUNT_WIDTH-1] && over_low != '0;
+        is_over_high[number] <= !over_high[COUNT_WIDTH-1] && over_high != '0;
+        // Taken, and not covered by the allotment of a level.
+        beyond_levels <= (over_low[COUNT_WIDTH-1] ? '0 : over_low) + (over_high[COUNT_WIDTH-1] ? '0 : over_high) + taken_shared;
+      end
       // Two clocks later, of the function.
-      rests_function[3*number+:3] <= few(total_shared, beyond_levels);
-      borrowed[number*COUNT_WIDTH+:COUNT_WIDTH] <= over_all[COUNT_WIDTH-1] ? '0 : over_all;
-      borrows[number] <= !over_all[COUNT_WIDTH-1] && over_all != '0;
+      if (changed[number] || changed_before[number]) begin
+        rests_function[3*number+:3] <= few(total_shared, beyond_levels);
+        borrowed[number*COUNT_WIDTH+:COUNT_WIDTH] <= over_all[COUNT_WIDTH-1] ? '0 : over_all;
+        borrows[number] <= !over_all[COUNT_WIDTH-1] && over_all != '0;
+      end
     end
   end
 

@@ -41,13 +41,14 @@ module collect_inspect #(
     output logic [SEGMENTS-1:0] inspect_scoreboard,
     output logic [SEGMENTS-1:0] inspect_scoreboard_mask
 );
-  localparam int unsigned LAST_WIDTH = WINDOW_WIDTH + BEAT_DWORDS / 2 + 1;
+  localparam int unsigned WINDOW_SEGMENTS = BEAT_DWORDS / 2;
+  localparam int unsigned LAST_WIDTH = WINDOW_WIDTH + WINDOW_SEGMENTS + 1;
 
   logic has_length_then, gets_length_then;
   logic [6:0] needed_then;
   logic [WINDOWS-1:0] touched_then;
   logic [WINDOW_WIDTH-1:0] window_then;
-  logic [BEAT_DWORDS/2-1:0] whole_then;
+  logic [WINDOW_SEGMENTS-1:0] whole_then, received_segments;  // Segments of a window.
   logic [SEGMENTS-1:0] unused_segments, whole_segments, last_segments;
   logic is_direct;
 
@@ -91,28 +92,27 @@ module collect_inspect #(
   );
 
   for (genvar number = 0; number < WINDOWS; number++) begin : gen_window
-    logic [BEAT_DWORDS-1:0] received_then;
+    logic [WINDOW_SEGMENTS-1:0] received_then;
     list_memory #(
-        .WIDTH(BEAT_DWORDS),
+        .WIDTH(WINDOW_SEGMENTS),
         .SIZE(1 << PAGE_WIDTH),
         .BLOCK(BEAT_DWORDS >= 8)
     ) i_received (
         .clock(clock),
         .write(collects && window == WINDOW_WIDTH'(number)),
         .write_address(page),
-        .write_data(received),
+        .write_data(received_segments),
         .read_address(inspect_page),
         .read_data(received_then)
     );
-    for (genvar segment = 0; segment < BEAT_DWORDS / 2; segment++) begin : gen_segment
-      assign whole_segments[number*BEAT_DWORDS/2+segment] = touched_then[number] && received_then[2*segment+:2] == 2'b11;
-      assign last_segments[number*BEAT_DWORDS/2+segment] = whole_then[segment] && window_then == WINDOW_WIDTH'(number);
-    end
+    assign whole_segments[number*WINDOW_SEGMENTS+:WINDOW_SEGMENTS] = touched_then[number] ? received_then : '0;
+  end
+  for (genvar segment = 0; segment < WINDOW_SEGMENTS; segment++) begin : gen_segment
+    assign received_segments[segment] = received[2*segment+:2] == 2'b11;
   end
 
-  for (genvar segment = 0; segment < SEGMENTS; segment++) begin : gen_unused
-    assign unused_segments[segment] = has_length_then && 32'(needed_then) <= segment;
-  end
+  assign last_segments = SEGMENTS'(whole_then) << 32'(window_then) * WINDOW_SEGMENTS;
+  assign unused_segments = has_length_then ? {SEGMENTS{1'b1}} << needed_then : '0;
   assign is_direct = scoreboard_variant == hca_spec_pkg::SCOREBOARD_VARIANT_DIRECT;
   assign inspect_scoreboard = whole_segments | (is_direct ? '0 : unused_segments);
   assign inspect_scoreboard_mask = is_direct ? unused_segments : last_segments | (gets_length_then ? unused_segments : '0);

@@ -227,50 +227,55 @@ module kick_records #(
     endcase
   end
 
-  for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    logic is_written, is_answered, is_dropped, overflows_here, is_forgotten;
-    assign is_forgotten = forget && forget_done && forget_underlying_function == FUNCTION_WIDTH'(number);
-    assign is_written = writes && write_underlying_function == FUNCTION_WIDTH'(number);
-    assign is_answered = answer && answer_counts && answer_underlying_function == FUNCTION_WIDTH'(number);
-    assign is_dropped = drops_now && is_answered;
-    assign overflows_here = overflows && pushed_function == FUNCTION_WIDTH'(number);
+  // Functions of which something changes; simulation has no work with the others.
+  logic [UNDERLYING_FUNCTIONS-1:0] is_written, is_answered, is_dropped, overflows_here, is_forgotten, begins_here, changes;
+  assign is_written = UNDERLYING_FUNCTIONS'(writes) << write_underlying_function;
+  assign is_answered = UNDERLYING_FUNCTIONS'(answer && answer_counts) << answer_underlying_function;
+  assign is_dropped = UNDERLYING_FUNCTIONS'(drops_now) << answer_underlying_function;
+  assign overflows_here = UNDERLYING_FUNCTIONS'(overflows) << pushed_function;
+  assign is_forgotten = UNDERLYING_FUNCTIONS'(forget && forget_done) << forget_underlying_function;
+  assign begins_here = UNDERLYING_FUNCTIONS'(begins_writing) << function_now;
+  assign changes = reset ? '1 : is_written | is_answered | overflows_here | is_forgotten | begins_here;
 
+  for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     always_ff @(posedge clock) begin
-      if (reset) begin
-        enabled[number] <= 1'b0;
-        entries_log2[number] <= '0;
-        addresses[number] <= '0;
-        head_addresses[number] <= '0;
-        tails[number] <= '0;
-        heads[number] <= '0;
-        drops[number] <= '0;
-        rounds[number] <= '0;
-        written_counts[number] <= '0;
-        dropped_counts[number] <= '0;
-      end else begin
-        if (is_written && is_address) addresses[number][31:0] <= write_data;
-        if (is_written && is_address_high) addresses[number][63:32] <= write_data;
-        if (is_written && is_head_address) head_addresses[number][31:0] <= write_data;
-        if (is_written && is_head_address_high) head_addresses[number][63:32] <= write_data;
-        if (is_forgotten) begin
+      if (changes[number]) begin
+        if (reset) begin
+          enabled[number] <= 1'b0;
+          entries_log2[number] <= '0;
           addresses[number] <= '0;
           head_addresses[number] <= '0;
-        end
-        if (is_written && is_control || is_forgotten) begin
-          enabled[number] <= turns_on && !is_forgotten;
-          entries_log2[number] <= is_forgotten ? '0 : entries_log2_written;
           tails[number] <= '0;
           heads[number] <= '0;
           drops[number] <= '0;
-          rounds[number] <= rounds[number] + ROUND_WIDTH'(1);
+          rounds[number] <= '0;
+          written_counts[number] <= '0;
+          dropped_counts[number] <= '0;
         end else begin
-          drops[number] <= drops[number] + 32'(is_dropped) + 32'(overflows_here);
-          if (is_answered && !answer_ok) enabled[number] <= 1'b0;
-          if (is_answered && !answer_is_write && answer_ok) heads[number] <= answer_data[31:0];
-          if (begins_writing && function_now == FUNCTION_WIDTH'(number)) tails[number] <= tail + 32'd1;
+          if (is_written[number] && is_address) addresses[number][31:0] <= write_data;
+          if (is_written[number] && is_address_high) addresses[number][63:32] <= write_data;
+          if (is_written[number] && is_head_address) head_addresses[number][31:0] <= write_data;
+          if (is_written[number] && is_head_address_high) head_addresses[number][63:32] <= write_data;
+          if (is_forgotten[number]) begin
+            addresses[number] <= '0;
+            head_addresses[number] <= '0;
+          end
+          if (is_written[number] && is_control || is_forgotten[number]) begin
+            enabled[number] <= turns_on && !is_forgotten[number];
+            entries_log2[number] <= is_forgotten[number] ? '0 : entries_log2_written;
+            tails[number] <= '0;
+            heads[number] <= '0;
+            drops[number] <= '0;
+            rounds[number] <= rounds[number] + ROUND_WIDTH'(1);
+          end else begin
+            drops[number] <= drops[number] + 32'(is_dropped[number]) + 32'(overflows_here[number]);
+            if (is_answered[number] && !answer_ok) enabled[number] <= 1'b0;
+            if (is_answered[number] && !answer_is_write && answer_ok) heads[number] <= answer_data[31:0];
+            if (begins_here[number]) tails[number] <= tail + 32'd1;
+          end
+          written_counts[number] <= written_counts[number] + 64'(is_answered[number] && answer_is_write && answer_ok);
+          dropped_counts[number] <= dropped_counts[number] + 64'(is_dropped[number]) + 64'(overflows_here[number]);
         end
-        written_counts[number] <= written_counts[number] + 64'(is_answered && answer_is_write && answer_ok);
-        dropped_counts[number] <= dropped_counts[number] + 64'(is_dropped) + 64'(overflows_here);
       end
     end
   end

@@ -40,35 +40,34 @@ module physical_collect_buffer_list #(
   localparam int unsigned MANAGEMENT = MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
 
   logic [BUFFERS-1:0] comes_back;
-  for (genvar number = 0; number < BUFFERS; number++) begin : gen_buffer
-    assign comes_back[number] = give_back && give_back_buffer == PCB_WIDTH'(number)
-        || release_buffer && release_physical_collect_buffer == PCB_WIDTH'(number);
-    always_ff @(posedge clock) begin
-      if (reset || comes_back[number]) free_buffers[number] <= 1'b1;
-      else if (taken && taken_buffer == PCB_WIDTH'(number)) free_buffers[number] <= 1'b0;
-    end
+  assign comes_back = BUFFERS'(give_back) << give_back_buffer | BUFFERS'(release_buffer) << release_physical_collect_buffer;
+  always_ff @(posedge clock) begin
+    if (reset) free_buffers <= '1;
+    else free_buffers <= free_buffers & ~(BUFFERS'(taken) << taken_buffer) | comes_back;
   end
 
   // Of the pool: not looked out yet; the lowest of them; the one that was found, as a bit; the two that are next.
-  logic [POOL-1:0] left, lowest, candidate;
+  logic [POOL-1:0] left, lowest, candidate, found_before;
   logic [PCB_WIDTH-1:0] found, next_buffer;
   logic looks, has_candidate, finds, next_available, has_come_back, renews;
   assign renews = idle && has_come_back;
   assign finds = !next_available && has_candidate;
   assign looks = !has_candidate || finds;
   assign lowest = left & (~left + POOL'(1));
-  always_comb begin
-    found = '0;
-    for (int unsigned number = 0; number < POOL; number++) if (candidate[number]) found = found | PCB_WIDTH'(number);
-  end
+  find_first #(
+      .SIZE(POOL),
+      .WIDTH(PCB_WIDTH),
+      .ISOLATED(1'b1)
+  ) i_found (
+      .bits(candidate),
+      .first(found)
+  );
+  assign found_before = POOL'(pool_available) << pool_buffer | POOL'(next_available) << next_buffer | (has_candidate ? candidate : '0);
 
   always_ff @(posedge clock) begin
-    for (int unsigned number = 0; number < POOL; number++) begin
-      if (reset || comes_back[number] || renews && (pool_available && pool_buffer == PCB_WIDTH'(number)
-          || next_available && next_buffer == PCB_WIDTH'(number) || has_candidate && candidate[number]))
-        left[number] <= 1'b1;
-      else if (!renews && looks && lowest[number]) left[number] <= 1'b0;
-    end
+    if (reset) left <= '1;
+    else if (renews) left <= left | found_before | comes_back[POOL-1:0];
+    else left <= left & ~(looks ? lowest : '0) | comes_back[POOL-1:0];
     if (looks) candidate <= lowest;
     if (reset || renews) has_candidate <= 1'b0;
     else if (looks) has_candidate <= left != '0;

@@ -22,14 +22,28 @@ module kick_counts #(
     input logic [FUNCTION_WIDTH-1:0] query_underlying_function,
     output logic [COUNT_WIDTH-1:0] query_function_commands
 );
-  for (genvar number = 0; number < LANES; number++) begin : gen_lane
-    localparam logic [LANE_WIDTH-1:0] NUMBER = LANE_WIDTH'(number);
-    logic [COUNT_WIDTH-1:0] commands;
-    assign idle[number] = commands == '0;
-    assign load[number*COUNT_WIDTH+:COUNT_WIDTH] = commands;
+  // Lanes whose number changes.
+  logic [LANES-1:0] joins_at, ends_at, changes;
+  assign joins_at = LANES'(joins) << joined_lane;
+  assign ends_at = LANES'(ends) << ends_lane;
+  assign changes = reset ? '1 : joins_at ^ ends_at;
+
+  // The lanes of a group are gone through where something changes in one of them: the others cost simulation nothing.
+  localparam int unsigned GROUP = 8;
+  for (genvar first = 0; first < LANES; first += GROUP) begin : gen_group
+    localparam int unsigned SIZE = LANES - first < GROUP ? LANES - first : GROUP;
     always_ff @(posedge clock) begin
-      if (reset) commands <= '0;
-      else commands <= commands + COUNT_WIDTH'(joins && joined_lane == NUMBER) - COUNT_WIDTH'(ends && ends_lane == NUMBER);
+      if (changes[first+:SIZE] != '0) begin
+        for (int unsigned number = first; number < first + SIZE; number++) begin
+          if (changes[number]) begin
+            if (reset) load[number*COUNT_WIDTH+:COUNT_WIDTH] <= '0;
+            else if (joins_at[number])
+              load[number*COUNT_WIDTH+:COUNT_WIDTH] <= load[number*COUNT_WIDTH+:COUNT_WIDTH] + COUNT_WIDTH'(1);
+            else load[number*COUNT_WIDTH+:COUNT_WIDTH] <= load[number*COUNT_WIDTH+:COUNT_WIDTH] - COUNT_WIDTH'(1);
+            idle[number] <= reset || !joins_at[number] && load[number*COUNT_WIDTH+:COUNT_WIDTH] == COUNT_WIDTH'(1);
+          end
+        end
+      end
     end
   end
 

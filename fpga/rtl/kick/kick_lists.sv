@@ -92,8 +92,8 @@ module kick_lists #(
 
   // By lane: commands on its list, those that are not started yet, those that were dropped; whether the first is known not to be, or
   // is being looked into; the most that it may have; those that were fetched.
-  logic [LANES*COUNT_WIDTH-1:0] listed_of, maximum_of;
-  logic [LANES-1:0] has_fetched;
+  logic [LANES*COUNT_WIDTH-1:0] listed_of, to_start_of, dropped_of, fetched_of, maximum_of;
+  logic [LANES-1:0] has_to_start, has_dropped, has_fetched, first_alive, looked_into;
   logic [COUNT_WIDTH-1:0] maximum;
   logic is_fetched;
 
@@ -103,41 +103,71 @@ module kick_lists #(
   assign query_room = query_commands < maximum ? maximum - query_commands : '0;
   assign query_has_fetched = has_fetched[query_lane];
 
-  for (genvar number = 0; number < LANES; number++) begin : gen_lane
-    localparam logic [LANE_WIDTH-1:0] NUMBER = LANE_WIDTH'(number);
-    logic [COUNT_WIDTH-1:0] listed, to_start, dropped_here, fetched_here, most;
-    logic joins, starts, looks, drops, answers_look, leaves_here, first_alive, looked_into;
+  assign waiting = has_to_start & (~has_dropped | first_alive);
+  assign to_look_into = has_to_start & has_dropped & ~first_alive & ~looked_into;
 
-    assign joins = push && push_lane == NUMBER;
-    assign starts = start && start_lane == NUMBER;
-    assign looks = look && start_lane == NUMBER;
-    assign drops = dropped && dropped_lane == NUMBER;
-    assign leaves_here = leaves && answered_lane == NUMBER;
-    assign answers_look = is_looked_into && answered_lane == NUMBER;
-    assign listed_of[number*COUNT_WIDTH+:COUNT_WIDTH] = listed;
-    assign maximum_of[number*COUNT_WIDTH+:COUNT_WIDTH] = most;
-    assign full[number] = listed >= most;
-    assign waiting[number] = to_start != '0 && (dropped_here == '0 || first_alive);
-    assign to_look_into[number] = to_start != '0 && dropped_here != '0 && !first_alive && !looked_into;
-    assign has_fetched[number] = fetched_here != '0;
+  // Lanes of which something happens.
+  logic [LANES-1:0] joins, joins_fetched, starts, goes, is_gone, leaves_from, leaves_fetched, looks, found_alive, looked, drops, sets, changes;
+  assign joins = LANES'(push) << push_lane;
+  assign joins_fetched = LANES'(push && is_fetched) << push_lane;
+  assign starts = LANES'(start) << start_lane;
+  assign looks = LANES'(look) << start_lane;
+  assign looked = LANES'(is_looked_into) << answered_lane;
+  assign found_alive = LANES'(is_looked_into && is_alive) << answered_lane;
+  assign is_gone = LANES'(is_looked_into && !is_alive) << answered_lane;
+  assign goes = starts | is_gone;
+  assign leaves_from = LANES'(leaves) << answered_lane;
+  assign leaves_fetched = LANES'(leaves && left_fetched) << answered_lane;
+  assign drops = LANES'(dropped) << dropped_lane;
+  assign sets = LANES'(set_size) << set_size_lane;
+  assign changes = reset ? '1 : joins | starts | leaves_from | drops | sets;
 
+  function automatic logic [COUNT_WIDTH-1:0] after(input logic [COUNT_WIDTH-1:0] count, input logic more, input logic less);
+    after = count + COUNT_WIDTH'(more) - COUNT_WIDTH'(less);
+  endfunction
+
+  always_ff @(posedge clock) begin
+    first_alive <= reset ? '0 : (first_alive | found_alive) & ~starts & ~drops;
+    looked_into <= reset ? '0 : looked_into & ~looked | looks;
+  end
+
+  // The lanes of a group are gone through where something changes in one of them: the others cost simulation nothing.
+  localparam int unsigned GROUP = 8;
+  for (genvar first = 0; first < LANES; first += GROUP) begin : gen_group
+    localparam int unsigned SIZE = LANES - first < GROUP ? LANES - first : GROUP;
     always_ff @(posedge clock) begin
-      if (reset) begin
-        listed <= '0;
-        to_start <= '0;
-        dropped_here <= '0;
-        fetched_here <= '0;
-        most <= COUNT_WIDTH'(ENTRIES);
-        first_alive <= 1'b0;
-        looked_into <= 1'b0;
-      end else begin
-        listed <= listed + COUNT_WIDTH'(joins) - COUNT_WIDTH'(leaves_here);
-        to_start <= to_start + COUNT_WIDTH'(joins) - COUNT_WIDTH'(starts || answers_look && !is_alive);
-        dropped_here <= dropped_here + COUNT_WIDTH'(drops) - COUNT_WIDTH'(answers_look && !is_alive);
-        fetched_here <= fetched_here + COUNT_WIDTH'(joins && is_fetched) - COUNT_WIDTH'(leaves_here && left_fetched);
-        if (set_size && set_size_lane == NUMBER) most <= set_size_commands;
-        first_alive <= !starts && !drops && (first_alive || answers_look && is_alive);
-        looked_into <= looks || looked_into && !answers_look;
+      if (changes[first+:SIZE] != '0) begin
+        for (int unsigned number = first; number < first + SIZE; number++) begin
+          if (changes[number]) begin
+            if (reset) begin
+              listed_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= '0;
+              to_start_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= '0;
+              dropped_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= '0;
+              fetched_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= '0;
+              maximum_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(ENTRIES);
+              full[number] <= 1'b0;
+              has_to_start[number] <= 1'b0;
+              has_dropped[number] <= 1'b0;
+              has_fetched[number] <= 1'b0;
+            end else begin
+              listed_of[number*COUNT_WIDTH+:COUNT_WIDTH] <=
+                  after(listed_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins[number], leaves_from[number]);
+              to_start_of[number*COUNT_WIDTH+:COUNT_WIDTH] <=
+                  after(to_start_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins[number], goes[number]);
+              dropped_of[number*COUNT_WIDTH+:COUNT_WIDTH] <=
+                  after(dropped_of[number*COUNT_WIDTH+:COUNT_WIDTH], drops[number], is_gone[number]);
+              fetched_of[number*COUNT_WIDTH+:COUNT_WIDTH] <=
+                  after(fetched_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins_fetched[number], leaves_fetched[number]);
+              if (sets[number]) maximum_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= set_size_commands;
+              full[number] <= after(listed_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins[number], leaves_from[number])
+                  >= (sets[number] ? set_size_commands : maximum_of[number*COUNT_WIDTH+:COUNT_WIDTH]);
+              has_to_start[number] <= after(to_start_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins[number], goes[number]) != '0;
+              has_dropped[number] <= after(dropped_of[number*COUNT_WIDTH+:COUNT_WIDTH], drops[number], is_gone[number]) != '0;
+              has_fetched[number] <=
+                  after(fetched_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins_fetched[number], leaves_fetched[number]) != '0;
+            end
+          end
+        end
       end
     end
   end

@@ -14,33 +14,30 @@ module lane_choice #(
   logic [LANE_WIDTH-1:0] idle_lane;
   find_first #(.SIZE(LANES)) i_idle (.bits((own & idle) != '0 ? own & idle : shared & idle), .first(idle_lane));
 
-  // A tree, from the lanes up: each node has the better of two. Of each: cannot be taken, load, lane.
+  // A tree, from the lanes up: each node, from 1 on, has the better of nodes twice its number and one more. Of each: cannot be taken, load,
+  // lane. Only looked at where none is idle, which saves simulation the work.
   localparam int unsigned NODE_WIDTH = 1 + LOAD_WIDTH + LANE_WIDTH;
-  for (genvar level = 0; level <= LANE_WIDTH; level++) begin : gen_level
-    logic [(1<<LANE_WIDTH-level)*NODE_WIDTH-1:0] nodes;
-    for (genvar node = 0; node < 1 << LANE_WIDTH - level; node++) begin : gen_node
-      if (level > 0) begin : gen_inner
-        logic [NODE_WIDTH-1:0] left;
-        logic [NODE_WIDTH-1:0] right;
-        assign left = gen_level[level-1].nodes[2*node*NODE_WIDTH+:NODE_WIDTH];
-        assign right = gen_level[level-1].nodes[(2*node+1)*NODE_WIDTH+:NODE_WIDTH];
-        assign nodes[node*NODE_WIDTH+:NODE_WIDTH] = left <= right ? left : right;
-      end else if (node < LANES) begin : gen_lane
-        assign nodes[node*NODE_WIDTH+:NODE_WIDTH] =
+  localparam int unsigned LEAVES = 1 << LANE_WIDTH;
+  logic [2*LEAVES*NODE_WIDTH-1:0] nodes;
+  logic [LANE_WIDTH-1:0] least;
+  logic has_idle;
+  assign has_idle = ((own | shared) & idle) != '0;
+  always_comb begin
+    nodes = '1;
+    if (!has_idle) begin
+      for (int unsigned node = 0; node < LANES; node++)
+        nodes[(LEAVES+node)*NODE_WIDTH+:NODE_WIDTH] =
             {!(own[node] || shared[node]), load[node*LOAD_WIDTH+:LOAD_WIDTH], LANE_WIDTH'(node)};
-      end else begin : gen_none
-        assign nodes[node*NODE_WIDTH+:NODE_WIDTH] = '1;
-      end
+      for (int unsigned node = LEAVES - 1; node > 0; node--)
+        nodes[node*NODE_WIDTH+:NODE_WIDTH] = nodes[2*node*NODE_WIDTH+:NODE_WIDTH] <= nodes[(2*node+1)*NODE_WIDTH+:NODE_WIDTH] ?
+            nodes[2*node*NODE_WIDTH+:NODE_WIDTH] : nodes[(2*node+1)*NODE_WIDTH+:NODE_WIDTH];
     end
+    least = nodes[NODE_WIDTH+:LANE_WIDTH];
   end
-  logic [NODE_WIDTH-1:0] least;
-  logic unused_least;
-  assign least = gen_level[LANE_WIDTH].nodes;
-  assign unused_least = &{1'b0, least};
 
 `ifdef FPGA_VERBS_MUTANT_LOAD_IGNORED
   assign lane = idle_lane;
 `else
-  assign lane = ((own | shared) & idle) != '0 ? idle_lane : least[LANE_WIDTH-1:0];
+  assign lane = has_idle ? idle_lane : least;
 `endif
 endmodule

@@ -38,7 +38,7 @@ module lane_map #(
   localparam logic [LANES-1:0] LAST_LANES = {LANES{1'b1}} << LANES_EACH * UNDERLYING_FUNCTIONS;
 
   logic [LANES-1:0] own_lanes[LEVEL_PLACES];  // By function and level.
-  logic [LEVELS-1:0] left_without;  // With the shared lanes that are to be.
+  logic [LEVELS-1:0] has_none;  // But the shared ones.
   logic [LEVEL_PLACES-1:0] invalid;
 
   assign query_lanes = own_lanes[query_level];
@@ -47,21 +47,26 @@ module lane_map #(
   assign inspect_lanes = own_lanes[inspect_level];
   assign outlook_invalid = invalid[outlook_level];
   assign set_lanes_allowed = (set_lanes_lanes | shared_lanes) != '0;
-  assign set_shared_lanes_allowed = left_without == '0;
+  assign set_shared_lanes_allowed = set_lanes_lanes != '0 || has_none == '0;
 
-  for (genvar number = 0; number < LEVEL_PLACES; number++) begin : gen_level
-    if (number < LEVELS) begin : gen_used
-      logic named;
-      assign left_without[number] = (own_lanes[number] | set_lanes_lanes) == '0;
-      assign named = {set_lanes_underlying_function,
-          set_lanes_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH} == (FUNCTION_WIDTH + 1)'(number);
-      always_ff @(posedge clock) begin
-        if (reset) own_lanes[number] <= FIRST_LANES << number / 2 * LANES_EACH;
-        else if (set_lanes && set_lanes_allowed && named) own_lanes[number] <= set_lanes_lanes;
+  logic sets;
+  logic [FUNCTION_WIDTH:0] set_level;
+  assign sets = set_lanes && set_lanes_allowed;
+  assign set_level = {set_lanes_underlying_function,
+      set_lanes_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
+
+  always_ff @(posedge clock) begin
+    if (reset || sets) begin  // Else simulation has no work with any.
+      for (int unsigned number = 0; number < LEVELS; number++) begin
+        if (reset || set_level == (FUNCTION_WIDTH + 1)'(number)) begin
+          own_lanes[number] <= reset ? FIRST_LANES << number / 2 * LANES_EACH : set_lanes_lanes;
+          has_none[number] <= (reset ? FIRST_LANES << number / 2 * LANES_EACH : set_lanes_lanes) == '0;
+        end
       end
-    end else begin : gen_unused
-      assign own_lanes[number] = '0;
     end
+  end
+  for (genvar number = LEVELS; number < LEVEL_PLACES; number++) begin : gen_unused
+    assign own_lanes[number] = '0;
   end
 
   always_ff @(posedge clock) begin

@@ -55,14 +55,10 @@ module listed_commands #(
   assign is_settled = settled[SETTLE_WIDTH];
   assign dropped = dropping && is_settled && alive[dropped_entry] && named == dropped_queue_pair_number;
 
-  for (genvar number = 0; number < ENTRIES; number++) begin : gen_entry
-    localparam logic [ENTRY_WIDTH-1:0] NUMBER = ENTRY_WIDTH'(number);
-    always_ff @(posedge clock) begin
-      if (reset) alive[number] <= 1'b0;
-      else
-        alive[number] <= pushed && pushed_entry == NUMBER
-            || alive[number] && !(left && left_entry == NUMBER) && !(dropped && dropped_entry == NUMBER);
-    end
+  always_ff @(posedge clock) begin
+    if (reset) alive <= '0;
+    else
+      alive <= ENTRIES'(pushed) << pushed_entry | alive & ~(ENTRIES'(left) << left_entry) & ~(ENTRIES'(dropped) << dropped_entry);
   end
 
   always_ff @(posedge clock) begin

@@ -37,8 +37,8 @@ module credit_pool #(
     output logic [CREDIT_WIDTH-1:0] query_available,  // That the owner could take one after the other.
     output logic [CREDIT_WIDTH-1:0] all_shared_held
 );
-  logic [CREDIT_WIDTH-1:0] own_held[OWNERS];
-  logic [CREDIT_WIDTH-1:0] shared_held[OWNERS];
+  logic [OWNERS*CREDIT_WIDTH-1:0] own_held;
+  logic [OWNERS*CREDIT_WIDTH-1:0] shared_held;
   logic [CREDIT_WIDTH-1:0] shared;
   logic [OWNERS-1:0] has_own;
   logic [OWNERS-1:0] below_cap;
@@ -49,8 +49,8 @@ module credit_pool #(
   logic [RETURNS-1:0] returns_shared;
   logic [CREDIT_WIDTH-1:0] all_shared_returned;
 
-  assign query_own_held = own_held[query_owner];
-  assign query_shared_held = shared_held[query_owner];
+  assign query_own_held = own_held[query_owner*CREDIT_WIDTH+:CREDIT_WIDTH];
+  assign query_shared_held = shared_held[query_owner*CREDIT_WIDTH+:CREDIT_WIDTH];
   assign has_shared = all_shared_held < shared;
 
   // Credits that an owner could take.
@@ -95,47 +95,73 @@ module credit_pool #(
       all_shared_returned = all_shared_returned + CREDIT_WIDTH'(returns_shared[port]);
   end
 
-  for (genvar number = 0; number < OWNERS; number++) begin : gen_owner
-    localparam logic [OWNER_WIDTH-1:0] NUMBER = OWNER_WIDTH'(number);
-    logic [CREDIT_WIDTH-1:0] own;
-    logic [CREDIT_WIDTH-1:0] shared_cap;
-    logic [CREDIT_WIDTH-1:0] own_returned;
-    logic [CREDIT_WIDTH-1:0] shared_returned;
-    assign own_of[number*CREDIT_WIDTH+:CREDIT_WIDTH] = own;
-    assign shared_cap_of[number*CREDIT_WIDTH+:CREDIT_WIDTH] = shared_cap;
-    assign has_own[number] = own_held[number] < own;
-    assign below_cap[number] = shared_held[number] < shared_cap;
-    always_comb begin
-      own_returned = '0;
-      shared_returned = '0;
-      for (int unsigned port = 0; port < RETURNS; port++) begin
-        if (give_back_owner[port*OWNER_WIDTH+:OWNER_WIDTH] == NUMBER) begin
-          own_returned = own_returned + CREDIT_WIDTH'(returns_own[port]);
-          shared_returned = shared_returned + CREDIT_WIDTH'(returns_shared[port]);
+  // Owners whose numbers change, or whose limits are set.
+  logic [OWNERS-1:0] takes_own_of, takes_shared_of, sets_own, sets_shared_cap, changes;
+  assign takes_own_of = OWNERS'(takes_own) << owner;
+  assign takes_shared_of = OWNERS'(takes_shared) << owner;
+  if (SETTABLE) begin : gen_sets
+    assign sets_own = OWNERS'(set_own) << set_own_owner;
+    assign sets_shared_cap = set_shared_cap;
+  end else begin : gen_sets
+    assign sets_own = '0;
+    assign sets_shared_cap = '0;
+    assign own_of = {OWNERS{CREDIT_WIDTH'(OWN)}};
+    assign shared_cap_of = {OWNERS{CREDIT_WIDTH'(SHARED_CAP)}};
+  end
+  always_comb begin
+    changes = reset ? '1 : OWNERS'(take) << owner | sets_own | sets_shared_cap;
+    for (int unsigned port = 0; port < RETURNS; port++)
+      changes = changes | OWNERS'(give_back[port]) << give_back_owner[port*OWNER_WIDTH+:OWNER_WIDTH];
+  end
+
+  // A number that is held, when one is taken and others come back to an owner.
+  function automatic logic [CREDIT_WIDTH-1:0] after(input logic [CREDIT_WIDTH-1:0] held, input logic takes_one,
+                                                    input logic [RETURNS-1:0] returns, input logic [RETURNS*OWNER_WIDTH-1:0] owners,
+                                                    input logic [OWNER_WIDTH-1:0] number);
+    after = held + CREDIT_WIDTH'(takes_one);
+    for (int unsigned port = 0; port < RETURNS; port++)
+      after = after - CREDIT_WIDTH'(returns[port] && owners[port*OWNER_WIDTH+:OWNER_WIDTH] == number);
+  endfunction
+
+  // The owners of a group are gone through where something changes for one of them: the others cost simulation nothing.
+  localparam int unsigned GROUP = 8;
+  for (genvar first = 0; first < OWNERS; first += GROUP) begin : gen_group
+    localparam int unsigned SIZE = OWNERS - first < GROUP ? OWNERS - first : GROUP;
+    always_ff @(posedge clock) begin
+      if (changes[first+:SIZE] != '0) begin
+        for (int unsigned number = first; number < first + SIZE; number++) begin
+          if (changes[number]) begin
+            if (reset) begin
+              own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= '0;
+              shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= '0;
+              has_own[number] <= OWN != 0;
+              below_cap[number] <= SHARED_CAP != 0;
+            end else begin
+              own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= after(own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH],
+                  takes_own_of[number], returns_own, give_back_owner, OWNER_WIDTH'(number));
+              shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= after(shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH],
+                  takes_shared_of[number], returns_shared, give_back_owner, OWNER_WIDTH'(number));
+              has_own[number] <= after(own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH],
+                  takes_own_of[number], returns_own, give_back_owner, OWNER_WIDTH'(number))
+                  < (sets_own[number] ? set_own_credits : own_of[number*CREDIT_WIDTH+:CREDIT_WIDTH]);
+              below_cap[number] <= after(shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH],
+                  takes_shared_of[number], returns_shared, give_back_owner, OWNER_WIDTH'(number))
+                  < (sets_shared_cap[number] ? set_shared_cap_credits : shared_cap_of[number*CREDIT_WIDTH+:CREDIT_WIDTH]);
+            end
+          end
         end
       end
     end
     if (SETTABLE) begin : gen_settable
       always_ff @(posedge clock) begin
-        if (reset) begin
-          own <= CREDIT_WIDTH'(OWN);
-          shared_cap <= CREDIT_WIDTH'(SHARED_CAP);
-        end else begin
-          if (set_own && set_own_owner == NUMBER) own <= set_own_credits;
-          if (set_shared_cap[number]) shared_cap <= set_shared_cap_credits;
+        if (reset || sets_own[first+:SIZE] != '0 || sets_shared_cap[first+:SIZE] != '0) begin
+          for (int unsigned number = first; number < first + SIZE; number++) begin
+            if (reset || sets_own[number])
+              own_of[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= reset ? CREDIT_WIDTH'(OWN) : set_own_credits;
+            if (reset || sets_shared_cap[number])
+              shared_cap_of[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= reset ? CREDIT_WIDTH'(SHARED_CAP) : set_shared_cap_credits;
+          end
         end
-      end
-    end else begin : gen_fixed
-      assign own = CREDIT_WIDTH'(OWN);
-      assign shared_cap = CREDIT_WIDTH'(SHARED_CAP);
-    end
-    always_ff @(posedge clock) begin
-      if (reset) begin
-        own_held[number] <= '0;
-        shared_held[number] <= '0;
-      end else begin
-        own_held[number] <= own_held[number] + CREDIT_WIDTH'(takes_own && owner == NUMBER) - own_returned;
-        shared_held[number] <= shared_held[number] + CREDIT_WIDTH'(takes_shared && owner == NUMBER) - shared_returned;
       end
     end
   end

@@ -53,15 +53,16 @@ module list_identifier_memory #(
 
     // Each way takes the low bits, and adds the others, part by part, rotated by its number times the number of the part: indices that
     // follow each other have places of their own in every way, and those that meet in one way part in the next.
+    logic [PARTS*PLACE_WIDTH-1:0] hash_parts;
+    assign hash_parts = (PARTS * PLACE_WIDTH)'(hash_index);
     for (genvar way = 0; way < WAYS; way++) begin : gen_hash
       always_comb begin
-        for (int unsigned place = 0; place < PLACE_WIDTH; place++) begin
-          hash_places[way*PLACE_WIDTH+place] = 1'b0;
-          for (int unsigned part = 0; part < PARTS; part++)
-            if (LISTS > WAYS && part * PLACE_WIDTH + (place + way * part) % PLACE_WIDTH < INDEX_WIDTH)
-              hash_places[way*PLACE_WIDTH+place] = hash_places[way*PLACE_WIDTH+place]
-                  ^ hash_index[part*PLACE_WIDTH+(place+way*part)%PLACE_WIDTH];
-        end
+        hash_places[way*PLACE_WIDTH+:PLACE_WIDTH] = '0;
+        for (int unsigned part = 0; part < PARTS; part++)
+          if (LISTS > WAYS)
+            hash_places[way*PLACE_WIDTH+:PLACE_WIDTH] = hash_places[way*PLACE_WIDTH+:PLACE_WIDTH]
+                ^ (hash_parts[part*PLACE_WIDTH+:PLACE_WIDTH] >> way * part % PLACE_WIDTH
+                | hash_parts[part*PLACE_WIDTH+:PLACE_WIDTH] << (PLACE_WIDTH - way * part % PLACE_WIDTH));
       end
     end
 

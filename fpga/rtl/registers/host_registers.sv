@@ -162,7 +162,7 @@ module host_registers #(
   logic can_write, is_wide_low, is_wide_high;
   logic goes_on;  // To a block that takes its time.
   logic disabled;  // Enabled once, and no longer: management pages take no writes.
-  logic disables, is_page_dropped;
+  logic disables, is_page_dropped, drops_write;
   logic [PAGE_BITS-1:0] page_now;
   logic [15:0] offset_now;
   logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control, is_select;
@@ -223,11 +223,14 @@ module host_registers #(
   assign sub_bar = is_sub_bar ? register_wdata : {bar.count, 16'd0};
   always_comb begin
     other_bar = '0;
-    for (int unsigned number = 0; number < UNDERLYING_FUNCTIONS; number++) begin
-      other_bar = bars[number];
-      overlaps[number] = set_underlying_function != FUNCTION_WIDTH'(number) && bar.count != '0 && other_bar.count != '0
-          && {1'b0, bar.base} < {1'b0, other_bar.base} + {1'b0, other_bar.count}
-          && {1'b0, other_bar.base} < {1'b0, bar.base} + {1'b0, bar.count};
+    overlaps = '0;
+    if (is_bar || is_sub_bar) begin  // Else simulation has nothing to compare.
+      for (int unsigned number = 0; number < UNDERLYING_FUNCTIONS; number++) begin
+        other_bar = bars[number];
+        overlaps[number] = set_underlying_function != FUNCTION_WIDTH'(number) && bar.count != '0 && other_bar.count != '0
+            && {1'b0, bar.base} < {1'b0, other_bar.base} + {1'b0, other_bar.count}
+            && {1'b0, other_bar.base} < {1'b0, bar.base} + {1'b0, bar.count};
+      end
     end
   end
   assign bar_allowed = {16'd0, bar.base} + {16'd0, bar.count} <= VIRTUAL_COLLECT_BUFFERS && overlaps == '0
@@ -285,6 +288,7 @@ module host_registers #(
       || (is_cancel || is_close || is_open) && 32'(named.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS;
   assign disables = is_enable && !enable.enable && !enable.reset && enabled;
   assign is_page_dropped = is_page && disabled;
+  assign drops_write = writes && is_page_dropped;
   assign goes_on = disables || is_allowed && (is_cancel || is_close || is_open || is_allotment) || is_of_host_memory || is_page && !disabled || is_break || is_select
       || is_unlock && unlocks.unlock;
 
@@ -369,25 +373,33 @@ module host_registers #(
     end else if (write && write_ready) register_bresp <= write_allowed ? OKAY : SLVERR;
   end
 
+  // Something changes for a function: else simulation has no work with any.
+  logic changes;
+  assign changes = reset || device_reset || set_bar || set_allotment || counted != '0 || drops_write;
+
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     always_ff @(posedge clock) begin
-      if (reset || device_reset) begin
-        bars[number] <= {16'(COUNT), 16'(number * COUNT)};
-        sub_bars[number] <= {16'(COUNT), 16'd0};
-        counts[number] <= '0;
-        allotments[number] <= first_allotment;
-      end else begin
-        if (set_underlying_function == FUNCTION_WIDTH'(number)) begin
-          if (set_bar) begin
-            bars[number] <= bar;
-            sub_bars[number] <= sub_bar;
+      if (changes) begin
+        if (reset || device_reset) begin
+          bars[number] <= {16'(COUNT), 16'(number * COUNT)};
+          sub_bars[number] <= {16'(COUNT), 16'd0};
+          counts[number] <= '0;
+          allotments[number] <= first_allotment;
+        end else begin
+          if (set_underlying_function == FUNCTION_WIDTH'(number)) begin
+            if (set_bar) begin
+              bars[number] <= bar;
+              sub_bars[number] <= sub_bar;
+            end
+            if (set_allotment && allotment_allowed) allotments[number] <= allotment;
           end
-          if (set_allotment && allotment_allowed) allotments[number] <= allotment;
+          for (int unsigned count = 0; count < COUNTS; count++)
+            if (counted[count] && counted_underlying_function == FUNCTION_WIDTH'(number)
+                || count == WRITES_DROPPED && drops_write && page_now == PAGE_BITS'(number + 2))
+              counts[number][count*64+:64] <= counts[number][count*64+:64]
+                  + 64'(counted[count] && counted_underlying_function == FUNCTION_WIDTH'(number))
+                  + 64'(count == WRITES_DROPPED && drops_write && page_now == PAGE_BITS'(number + 2));
         end
-        for (int unsigned count = 0; count < COUNTS; count++)
-          counts[number][count*64+:64] <= counts[number][count*64+:64]
-              + 64'(counted[count] && counted_underlying_function == FUNCTION_WIDTH'(number))
-              + 64'(count == WRITES_DROPPED && writes && is_page_dropped && page_now == PAGE_BITS'(number + 2));
       end
     end
   end

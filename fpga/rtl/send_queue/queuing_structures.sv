@@ -94,7 +94,7 @@ module queuing_structures #(
   logic [31:0] tails[2<<FUNCTION_WIDTH];  // Entries written, free-running.
   logic [COUNT_WIDTH-1:0] waiting[2<<FUNCTION_WIDTH];
   logic [7:0] refusals[2<<FUNCTION_WIDTH];  // Why it is condemned; 0: it is in order.
-  logic [STRUCTURES-1:0] ready, is_condemned;
+  logic [STRUCTURES-1:0] ready, has_entries, is_condemned;
   logic [4:0] sizes[UNDERLYING_FUNCTIONS];  // log2 of the entries.
 
   // The request at work.
@@ -121,6 +121,7 @@ module queuing_structures #(
   assign takes_take = take && take_ready;
   assign any = ready != '0;
   assign any_condemned = is_condemned != '0;
+  assign ready = has_entries & ~is_condemned;
   assign appended_structure = {FUNCTION_WIDTH'(append_unit.underlying_function),
       append_unit.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
 
@@ -173,11 +174,12 @@ module queuing_structures #(
       && place_generation == number[23-:GENERATION_WIDTH];
 
   // The steps that are done.
-  logic joins, leaves, is_turned_out, condemns;
+  logic joins, leaves, is_appended, is_turned_out, condemns;
   logic [7:0] reason;
 
   assign joins = state == APPEND_LOOK && !place_waits;
   assign leaves = state == TAKE_LOOK && is_believed;
+  assign is_appended = state == APPEND_AWAIT && answer && answer_ok;
   assign is_turned_out = state == TURN_LOOK && place_waits && refusals[place_structure] != hca_spec_pkg::REFUSAL_NONE;
   assign condemns = joins && is_full && refusals[structure] == hca_spec_pkg::REFUSAL_NONE
       || (state == APPEND_AWAIT || state == TAKE_AWAIT) && answer && !answer_ok
@@ -283,44 +285,71 @@ module queuing_structures #(
       read_value = addresses[{read_underlying_function, read_level}];
   end
 
+  // Something changes for one of them: else simulation has no work with any.
+  logic changes;
+  assign changes = reset || writes || forget_done || joins || leaves || is_appended || is_turned_out || condemns;
+
   logic [4:0] entries_log2_written;
   assign entries_log2_written = size_written.entries_log2;
   for (genvar function_number = 0; function_number < UNDERLYING_FUNCTIONS; function_number++) begin : gen_size
     always_ff @(posedge clock) begin
-      if (reset || forget_done && forget_underlying_function == FUNCTION_WIDTH'(function_number)) sizes[function_number] <= '0;
-      else if (writes && is_size && write_underlying_function == FUNCTION_WIDTH'(function_number))
-        sizes[function_number] <= entries_log2_written;
+      if (changes) begin
+        if (reset || forget_done && forget_underlying_function == FUNCTION_WIDTH'(function_number)) sizes[function_number] <= '0;
+        else if (writes && is_size && write_underlying_function == FUNCTION_WIDTH'(function_number))
+          sizes[function_number] <= entries_log2_written;
+      end
     end
   end
 
   for (genvar index = 0; index < 2 << FUNCTION_WIDTH; index++) begin : gen_structure
     if (index < STRUCTURES) begin : gen_used
-      logic is_it, is_written, is_last, is_forgotten;  // It: the one at work, the one that is written, the last to be turned out.
-      assign is_forgotten = forget_done && forget_underlying_function == FUNCTION_WIDTH'(index / 2);
-      assign is_it = structure == STRUCTURE_WIDTH'(index);
-      assign is_written = writes && {write_underlying_function, write_level} == STRUCTURE_WIDTH'(index);
-      assign is_last = is_turned_out && place_structure == STRUCTURE_WIDTH'(index) && waiting[index] == COUNT_WIDTH'(1);
-      assign ready[index] = heads[index] != tails[index] && refusals[index] == hca_spec_pkg::REFUSAL_NONE;
-      assign is_condemned[index] = refusals[index] != hca_spec_pkg::REFUSAL_NONE;
-      assign given[index] = addresses[index] != '0;
-
       always_ff @(posedge clock) begin
-        if (reset || is_forgotten) begin
-          addresses[index] <= '0;
-          heads[index] <= '0;
-          tails[index] <= '0;
-          waiting[index] <= '0;
-          refusals[index] <= hca_spec_pkg::REFUSAL_NONE;
-        end else begin
-          if (is_written && is_address) addresses[index][31:0] <= write_data;
-          if (is_written && is_address_high) addresses[index][63:32] <= write_data;
-          if (is_last) heads[index] <= tails[index];
-          else if (leaves && is_it) heads[index] <= heads[index] + 32'd1;
-          if (state == APPEND_AWAIT && answer && answer_ok && is_it) tails[index] <= tails[index] + 32'd1;
-          waiting[index] <= waiting[index] + COUNT_WIDTH'(joins && is_it)
-              - COUNT_WIDTH'(leaves && is_it || is_turned_out && place_structure == STRUCTURE_WIDTH'(index));
-          if (condemns && is_it) refusals[index] <= reason;
-          else if (is_last) refusals[index] <= hca_spec_pkg::REFUSAL_NONE;
+        if (changes) begin
+          if (reset || forget_done && forget_underlying_function == FUNCTION_WIDTH'(index / 2)) begin
+            addresses[index] <= '0;
+            heads[index] <= '0;
+            tails[index] <= '0;
+            waiting[index] <= '0;
+            refusals[index] <= hca_spec_pkg::REFUSAL_NONE;
+            has_entries[index] <= 1'b0;
+            is_condemned[index] <= 1'b0;
+            given[index] <= 1'b0;
+          end else begin
+            if (writes && {write_underlying_function, write_level} == STRUCTURE_WIDTH'(index)) begin
+              if (is_address) begin
+                addresses[index][31:0] <= write_data;
+                given[index] <= {addresses[index][63:32], write_data} != '0;
+              end
+              if (is_address_high) begin
+                addresses[index][63:32] <= write_data;
+                given[index] <= {write_data, addresses[index][31:0]} != '0;
+              end
+            end
+            if (is_turned_out && place_structure == STRUCTURE_WIDTH'(index)) begin
+              waiting[index] <= waiting[index] - COUNT_WIDTH'(1);
+              if (waiting[index] == COUNT_WIDTH'(1)) begin  // The last: it is in order again.
+                heads[index] <= tails[index];
+                refusals[index] <= hca_spec_pkg::REFUSAL_NONE;
+                has_entries[index] <= 1'b0;
+                is_condemned[index] <= 1'b0;
+              end
+            end
+            if (structure == STRUCTURE_WIDTH'(index)) begin
+              if (leaves) begin
+                heads[index] <= heads[index] + 32'd1;
+                has_entries[index] <= tails[index] - heads[index] != 32'd1;
+              end
+              if (is_appended) begin
+                tails[index] <= tails[index] + 32'd1;
+                has_entries[index] <= 1'b1;
+              end
+              if (joins || leaves) waiting[index] <= waiting[index] + COUNT_WIDTH'(joins) - COUNT_WIDTH'(leaves);
+              if (condemns) begin
+                refusals[index] <= reason;
+                is_condemned[index] <= 1'b1;
+              end
+            end
+          end
         end
       end
     end else begin : gen_unused

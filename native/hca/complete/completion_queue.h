@@ -57,9 +57,9 @@ public:
   bool arm(unsigned underlying_function, spec::underlying_function::CompletionQueueArm request);
 
   // Sets the moderation of an existing queue. Once armed, the queue raises its event with the entry number
-  // `count` since the arming, or `period` microseconds after the first of them, whichever is earlier; if either
-  // is 0, with the first. Entries that were beyond the host's head at the arming count too, and the period then
-  // begins with the arming; if the arming asks for solicited entries only, they count as one.
+  // `count` since the arming, or `period` microseconds after the first of them, whichever is earlier; if
+  // either is 0, with the first. Entries that were beyond the host's head at the arming count too, and the
+  // period then begins with the arming; if the arming asks for solicited entries only, they count as one.
   void moderate(uint32_t completion_queue_number, uint32_t count, uint32_t period);
 
   // For resource_manager. Creates a queue whose pages the host has cleared; `page_table` is a table of
@@ -76,10 +76,10 @@ public:
   uint32_t users(uint32_t completion_queue_number) const { return queues_[completion_queue_number].users; }
   // The tail of an existing queue.
   uint32_t tail(uint32_t completion_queue_number) const { return queues_[completion_queue_number].tail; }
-  // Gives an existing queue the pages of `page_table`, for 2^entries_log2 entries; the device writes all later
-  // entries there and continues their numbers. On success, `page_table` becomes the former table. Otherwise
-  // nothing changes: bad_state, the queue is in error; mailbox_fault, its head cannot be read; bad_parameter,
-  // more entries are beyond the head than fit.
+  // Gives an existing queue the pages of `page_table`, for 2^entries_log2 entries; the device writes all
+  // later entries there and continues their numbers. On success, `page_table` becomes the former table.
+  // Otherwise nothing changes: bad_state, the queue is in error; mailbox_fault, its head cannot be read;
+  // bad_parameter, more entries are beyond the head than fit.
   spec::ManagementStatus resize(uint32_t completion_queue_number, unsigned entries_log2,
                                 uint32_t& page_table);
   bool is_variable(uint32_t completion_queue_number) const {
