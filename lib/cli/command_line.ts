@@ -175,7 +175,7 @@ Examples:
       '[names...]',
       'blocks (identity, underlying_function, control), registers, or block.register; NAME=VALUE or NAME[ELEMENT]=VALUE writes one',
     )
-    .option('--write', 'write registers, which can stop the device and all that use it')
+    .option('--write', 'write registers, which can stop the device for all its users')
     .option('--uf <number>', 'underlying function, instead of the one of the device string', wholeNumber(0))
     .action((names: string[], options: CommonOptions & { uf?: number; write?: boolean }) =>
       registers(outputOf(options), ofFunction(chosenDeviceString(options.device), options.uf), names, {

@@ -134,7 +134,7 @@ export class CompletionQueue {
   overrun(): void {
     this.fail(
       new VerbsError(
-        `completion queue ${this.number} was overrun: it holds ${this.capacity} completions, and more came; it and its queue pairs are in error`,
+        `completion queue ${this.number} overran: it holds ${this.capacity} completions, and more arrived; it and its queue pairs are in error`,
         {
           code: 'EOVERFLOW',
           verb: 'pollCompletionQueue',

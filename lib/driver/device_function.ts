@@ -108,7 +108,7 @@ function checkMagic(board: BoardFunction): void {
   if (magic !== IDENTITY_MAGIC_RESET) {
     const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`;
     throw new VerbsError(
-      `this is no fpga-verbs HCA: BAR ${IDENTITY_BAR} begins with ${hex(magic)}, not ${hex(IDENTITY_MAGIC_RESET)}`,
+      `not an fpga-verbs HCA: BAR ${IDENTITY_BAR} begins with ${hex(magic)}, not ${hex(IDENTITY_MAGIC_RESET)}`,
       { code: 'ENOTSUP', verb: 'openDevice', attribute: 'magic', expected: hex(IDENTITY_MAGIC_RESET) },
     );
   }

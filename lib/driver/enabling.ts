@@ -46,7 +46,7 @@ export function enable(device: DeviceFunction): boolean {
     BigInt(identity.clockFrequency) * BigInt(halfWrittenSeconds),
   );
   if (setEnabled(device, true)) return true;
-  throw new VerbsError(`the device did not take ${memory.buffer.byteLength} B of context memory`, {
+  throw new VerbsError(`the device did not accept ${memory.buffer.byteLength} B of context memory`, {
     code: 'EIO',
     verb: 'openDevice',
     expected: 'memory that the device reaches by DMA',
@@ -89,11 +89,14 @@ function waitForReset(device: DeviceFunction): void {
   while (isResetInProgress(device)) {
     device.board.advance();
     if (performance.now() > givenUp) {
-      throw new VerbsError(`the reset of underlying function ${device.underlyingFunction} does not end`, {
-        code: 'ETIMEDOUT',
-        verb: 'close',
-        expected: 'a device that answers; power it off and on',
-      });
+      throw new VerbsError(
+        `the reset of underlying function ${device.underlyingFunction} does not complete`,
+        {
+          code: 'ETIMEDOUT',
+          verb: 'close',
+          expected: 'a device that answers; power it off and on',
+        },
+      );
     }
   }
 }

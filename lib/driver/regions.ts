@@ -48,7 +48,7 @@ function nameOf(type: RegionType): string {
 
 /** A board that has our magic number, but not what the driver needs. */
 export function notDrivable(why: string, expected: string): VerbsError {
-  return new VerbsError(`this board cannot be driven: ${why}; expected: ${expected}`, {
+  return new VerbsError(`this driver does not support the board: ${why}; expected: ${expected}`, {
     code: 'ENOTSUP',
     verb: 'openDevice',
     expected,

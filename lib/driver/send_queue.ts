@@ -296,7 +296,7 @@ export class SendQueue {
           ', and none of them is signaled, so that no completion will free them',
           'at least one of them signaled, signalAll, or a queue pair that is reset',
         ]
-      : ['', 'completions polled, or a queue made larger'];
+      : ['', 'completions polled, or a larger queue'];
     return new VerbsError(`${problem}${detail}; expected: ${expected}`, {
       code: 'ENOMEM',
       verb: 'postSend',
