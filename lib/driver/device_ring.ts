@@ -1,7 +1,7 @@
 import type { DmaMemory } from '../board/addon.ts';
 import { loadAcquire, storeRelease } from './memory_order.ts';
 
-/** Entries of a ring: their size, and where their phase lies, which the device writes last. */
+/** Entries of a ring: their size, and the position of their phase, which the device writes last. */
 export interface RingEntry {
   readonly bytes: number;
   /** Byte of the DWORD whose lowest bit is the phase. */
@@ -13,8 +13,8 @@ export interface RingEntry {
 const dword = 4;
 
 /**
- * A ring in host memory that the device writes and the host reads (US6725296): completions, events, kick records. The host sees a new
- * entry by its phase, which changes from round to round, and tells the device by a record in memory how far it has read.
+ * A ring in host memory that the device writes and the host reads (US6725296): completions, events, kick records. The host detects a new
+ * entry by its phase, which alternates from pass to pass, and reports its position in a memory record.
  */
 export class DeviceRing {
   /** The ring as DWORDs. */
@@ -26,7 +26,7 @@ export class DeviceRing {
   private phase = 1;
   private count = 0;
 
-  /** @param ring entries, a power of two of them; @param head where the device looks how many were read */
+  /** @param ring entries, a power of two of them; @param head memory record with the number of entries read */
   constructor(ring: DmaMemory, head: DmaMemory, entries: number, { bytes, phaseByte }: RingEntry) {
     this.entryDwords = bytes / dword;
     this.dwords = new Int32Array(ring.buffer, 0, entries * this.entryDwords);
@@ -34,22 +34,22 @@ export class DeviceRing {
     this.phaseAt = phaseByte / dword;
   }
 
-  /** Where the oldest entry that was not read begins, DWORDs. */
+  /** Offset of the oldest unread entry, DWORDs. */
   get place(): number {
     return this.begin;
   }
 
-  /** Entries that were read, modulo 2^32. */
+  /** Number of entries read, modulo 2^32. */
   get read(): number {
     return this.count >>> 0;
   }
 
-  /** Whether the device has written the oldest entry that was not read. */
+  /** Whether the device has written the oldest unread entry. */
   get isWritten(): boolean {
     return (loadAcquire(this.dwords, this.begin + this.phaseAt) & 1) === this.phase;
   }
 
-  /** The oldest entry was read. */
+  /** Marks the oldest entry as read. */
   next(): void {
     this.count = (this.count + 1) | 0;
     this.begin += this.entryDwords;
@@ -58,12 +58,12 @@ export class DeviceRing {
     this.phase ^= 1;
   }
 
-  /** The device learns how many were read, and uses their places again. */
+  /** Reports the number of entries read, so that the device can reuse their places. */
   tellRead(): void {
     storeRelease(this.head, 0, this.count);
   }
 
-  /** Visits the place, in DWORDs, of each entry that is written and was not read, oldest first. */
+  /** Calls back with the offset, in DWORDs, of each written, unread entry, oldest first. */
   eachWritten(visit: (place: number) => void): void {
     let { begin, phase } = this;
     for (let left = this.dwords.length; left > 0; left -= this.entryDwords) {
