@@ -1,5 +1,5 @@
-// Disabling of the device by register: once what the host had begun to write has taken effect, the half-written commands of all VCBs are
-// cancelled. No other burst reaches collect_buffer meanwhile (US8589610, physical function: to disable the host channel adapter).
+// Disables the device by register: when the host's started writes have taken effect, the half-written commands of all VCBs are cancelled.
+// No other burst reaches collect_buffer meanwhile (US8589610, physical function: to disable the host channel adapter).
 module device_disable #(
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS)

@@ -1,5 +1,5 @@
-// Reset of the device by register: what is under way ends first, so that no burst and no packet of a stream is cut, and nothing reaches
-// host memory afterwards. While resetting is set, nothing new may begin.
+// Resets the device by register: activity in flight ends first, so that no burst and no packet of a stream is truncated, and nothing
+// reaches host memory afterwards. While resetting is set, no new activity may start.
 module device_reset (
     input logic clock,
     input logic reset,

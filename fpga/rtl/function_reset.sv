@@ -1,5 +1,5 @@
-// Reset of a function by register: its VCBs are cancelled, its management page is closed, what host memory has of it is forgotten; then the
-// reset lasts until none of its commands holds a PCB or is on a list, and the blocks behind have no DMA of it. The others go on.
+// Resets a function by register: cancels its VCBs, closes its management page and clears its structures in host memory. The reset lasts
+// until none of its commands holds a PCB or is on a list, and the blocks behind have no DMA of it. Other functions continue.
 module function_reset #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,

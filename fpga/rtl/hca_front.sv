@@ -1,7 +1,7 @@
-// The front of the HCA: what the host touches and what it leads to, up to commands that are started. Registers by AXI4-Lite, VCB pages by
-// AXI4, started commands as an AXI4-Stream, those of management pages as another; kick records, queuing structures and the mapping table
-// of lanes in host memory by an AXI4 master. The queue pairs, and the blocks that execute commands, are its surroundings. A command in
-// send queue mode comes out as a post notice.
+// The front of the HCA: the host's accesses and their results, up to started commands. Registers by AXI4-Lite, VCB pages by AXI4, started
+// commands as an AXI4-Stream, management commands as another; kick records, queuing structures and the mapping table of lanes in host
+// memory by an AXI4 master. The queue pairs, and the blocks that execute commands, are outside. A command in send queue mode leaves as a
+// post notice.
 module hca_front #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,

@@ -10,7 +10,7 @@ import type { ServedBoard, ServedBoardOptions, ServedFacts } from './serving.ts'
 // Offsets and lengths are in bytes. Offsets in a BAR are multiples of 4 and safe integers; 32-bit values are unsigned. Every call on a
 // closed object throws an Error with the code ERR_CLOSED. A wrong argument throws a TypeError or RangeError that says what would be right.
 
-/** What advances a board: the threads that use it, a thread of its own, or a test that steps it. */
+/** The threads that advance a board: those that use it, its own thread, or a test that steps it. */
 export type Progress = 'shared' | 'own' | 'stepped';
 
 /** How stores to the prefetchable BAR become transactions: combined to 64 B, worst-case splits drawn from the seed, or 8 B each. */
@@ -20,7 +20,7 @@ export type CommandMapping = 'write_combining' | 'adversarial' | 'uncached';
 export interface BoardOptions {
   /** Boards with the same name are one board in the whole process, across worker threads. Without a name each board is separate. */
   name?: string;
-  /** What advances the board. Default shared. */
+  /** The threads that advance the board. Default shared. */
   progress?: Progress;
   /** CPU to which the board's own thread is pinned. Default: any CPU of the process. */
   deviceCpu?: number;
@@ -272,7 +272,7 @@ export interface EmulatedBoard {
 export interface BoardFacts {
   /** Backend: `emu` (also for boards with blocks in RTL), `serve`, `pci` or `vfio`. */
   backend: string;
-  /** What advances the board; `own` if not the threads of this process. */
+  /** The threads that advance the board; `own` if they are not those of this process. */
   progress: Progress;
   /** Source of the device clock. */
   clock: string;

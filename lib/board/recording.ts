@@ -32,7 +32,7 @@ export function parseRecording(text: string): Recording {
   const [first = '', ...lines] = text.split('\n');
   const header = parseLine(first, 1);
   if (header['format'] !== format || header['version'] !== version) {
-    throw new TypeError(`line 1: this is no ${format} of version ${version}`);
+    throw new TypeError(`line 1: not an ${format} of version ${version}`);
   }
   return {
     options: header['options'] as BoardOptions,
@@ -55,7 +55,7 @@ function transactionOf(line: string, number: number): Transaction {
     typeof time !== 'string' ||
     !/^\d+$/.test(time)
   ) {
-    throw new TypeError(`line ${number}: this is no transaction: ${line}`);
+    throw new TypeError(`line ${number}: not a transaction: ${line}`);
   }
   return {
     kind,

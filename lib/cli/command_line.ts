@@ -44,15 +44,14 @@ const serviceTypes = { rc: 'RC', uc: 'UC', ud: 'UD' } as const;
 const jsonShapes = {
   info: '{device, underlyingFunction, identity, limits, board, regions, ports}; sizes in bytes, frequencies in hertz',
   registers:
-    '[{block, register, offset, unit, values, fields}]; values and fields have an element for each of the register',
-  selftest:
-    '{device, passed, steps: [{name, passed, detail, advice}]}; what comes behind a step that failed is left out',
+    '[{block, register, offset, unit, values, fields}]; values and fields have one element for each element of the register',
+  selftest: '{device, passed, steps: [{name, passed, detail, advice}]}; steps after a failed one are omitted',
   demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
   serve: `a line {served, functions: [first, last]}, then a line for what each client does: {kind: opened|closed|refused,
   underlyingFunction, process, reason}`,
   build: '{files}: the paths of what was built',
   pingpong:
-    '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}; of srq local and remote are lists',
+    '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}; for srq local and remote are lists',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}],
   completionHistogram, floor, ratio, stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts,
   and floor: {samples, minimum, median, percentile99, percentile999, maximum}; without floor and ratio in shared progress`,
@@ -93,7 +92,7 @@ function programOf(streams: Streams, scope: Scope): Command {
   const { signal } = scope;
   const program = new Command('hca')
     .description(
-      'An InfiniBand host channel adapter on an FPGA, or its emulated board: look at it and measure it.',
+      'An InfiniBand host channel adapter on an FPGA, or its emulated board: inspect and measure it.',
     )
     .version(packageVersion)
     .enablePositionalOptions()
@@ -106,8 +105,8 @@ function programOf(streams: Streams, scope: Scope): Command {
     .addHelpText(
       'after',
       `
-Devices: emu:[UF]?progress=shared|own|stepped&… (an emulated board of its own), serve:NAME[/UF] (one that hca serve holds), or what
-FPGA_VERBS_DEVICE says; default emu:
+Devices: emu:[UF]?progress=shared|own|stepped&… (a new emulated board), serve:NAME[/UF] (a board of hca serve); the default is
+FPGA_VERBS_DEVICE, or emu:
 Exit codes: 0 success, 1 failure, 2 wrong usage.
 
 Examples:
@@ -134,7 +133,7 @@ Examples:
   ]).action((options: CommonOptions) => list(outputOf(options)));
   add(
     'setup',
-    'what stands in the way of boards on PCIe, and the commands that help',
+    'list obstacles to boards on PCIe, and the commands that remove them',
     '[{device, identification, obstacles: [{code, problem, cure, blocks}], commands, applied}]',
     [
       'hca setup',
@@ -143,10 +142,10 @@ Examples:
       'sudo hca setup vfio:0000:01:00.0 --release --apply',
     ],
   )
-    .argument('[devices...]', 'pci:DDDD:BB:DD.F or vfio:DDDD:BB:DD.F; no other function is touched')
+    .argument('[devices...]', 'pci:DDDD:BB:DD.F or vfio:DDDD:BB:DD.F; other functions are not changed')
     .option('--apply', 'run the commands')
-    .option('--release', 'give the functions back to the driver of the kernel')
-    .option('--owner <user>', 'who is to have the group of vfio:')
+    .option('--release', 'return the functions to the kernel driver')
+    .option('--owner <user>', 'user who gets the group of vfio:')
     .action(
       (devices: string[], options: CommonOptions & { apply?: boolean; release?: boolean; owner?: string }) =>
         setup(outputOf(options), {
@@ -160,7 +159,7 @@ Examples:
     'hca info',
     "hca info -v --device 'emu:?progress=own'",
   ])
-    .option('-v, --verbose', 'sizes, ports and regions too, all that ibv_devinfo -v tells')
+    .option('-v, --verbose', 'also sizes, ports and regions, as ibv_devinfo -v prints them')
     .action((options: CommonOptions & { verbose?: boolean }) =>
       info(outputOf(options), chosenDeviceString(options.device), options.verbose === true),
     );
@@ -175,7 +174,7 @@ Examples:
       '[names...]',
       'blocks (identity, underlying_function, control), registers, or block.register; NAME=VALUE or NAME[ELEMENT]=VALUE writes one',
     )
-    .option('--write', 'write registers, which can stop the device and all that use it')
+    .option('--write', 'write registers, which can stop the device for all its users')
     .option('--uf <number>', 'underlying function, instead of the one of the device string', wholeNumber(0))
     .action((names: string[], options: CommonOptions & { uf?: number; write?: boolean }) =>
       registers(outputOf(options), ofFunction(chosenDeviceString(options.device), options.uf), names, {
@@ -188,7 +187,7 @@ Examples:
     'hca doorbell --iterations 100000 --samples doorbell.csv --plot doorbell.svg',
   ])
     .option('--iterations <posts>', 'stamped posts of each payload', wholeNumber(1), 10_000)
-    .option('--warmup <posts>', 'posts before, not measured', wholeNumber(0), 1000)
+    .option('--warmup <posts>', 'unmeasured posts before', wholeNumber(0), 1000)
     .option('--cpu <number>', 'CPU of the posting thread', wholeNumber(0))
     .option('--device-cpu <number>', 'CPU of the device thread', wholeNumber(0))
     .addOption(
@@ -197,7 +196,7 @@ Examples:
       ),
     )
     .option('--samples <file>', 'write every sample to a CSV file')
-    .option('--plot <file>', 'draw the distribution of the headline, a run for each payload (SVG)')
+    .option('--plot <file>', 'draw the distribution of the headline, one run for each payload (SVG)')
     .action(
       (
         options: CommonOptions & {
@@ -232,7 +231,7 @@ Examples:
     'hca pingpong rc --listen --device serve:lab/1',
   ])
     .argument('[name]', 'name of the board, or path of its socket, with a slash', 'board')
-    .option('--memory <MiB>', 'memory that each process may have', wholeNumber(1), 4096)
+    .option('--memory <MiB>', 'memory limit of each process', wholeNumber(1), 4096)
     .action((name: string, options: CommonOptions & { memory: number }) =>
       serve(outputOf(options), chosenDeviceString(options.device), {
         path: name,
@@ -242,19 +241,17 @@ Examples:
     );
   program
     .command('run')
-    .description(
-      'run a program of libibverbs on an emulated board of its own, with the library of this package',
-    )
+    .description('run a program of libibverbs on its own emulated board, with the library of this package')
     .configureOutput({ outputError: (text, write) => write(oneLine(text, 'hca run --help')) })
-    .option('--device <device>', 'device string (default: boards of all programs meet)')
-    .option('--explain', 'say on the standard error why each verb that fails does')
-    .argument('<program>', 'what stands behind it is for the program')
+    .option('--device <device>', 'device string (default: boards of all programs are connected)')
+    .option('--explain', 'print the reason of each failed verb on standard error')
+    .argument('<program>', 'the words after it are passed to the program')
     .argument('[words...]')
     .passThroughOptions()
     .addHelpText(
       'after',
       `
-The exit code is the program's; 128 and the number of the signal that ended it; 127: it is not there.
+The exit code is the program's; 128 plus the number of the signal that ended it; 127: not found.
 
 Examples:
   hca run -- ibv_devinfo -v
@@ -294,10 +291,10 @@ Examples:
     .addArgument(
       new Argument(
         '<service>',
-        'reliable or unreliable connection, unreliable datagram; reliable connections with a shared receive queue; RDMA READ and WRITE in turn, as rping',
+        'reliable or unreliable connection, unreliable datagram; reliable connections with a shared receive queue; RDMA READ and WRITE alternately, as rping',
       ).choices(['rc', 'uc', 'ud', 'srq', 'rping']),
     )
-    .argument('[host]', 'where the other end waits with --listen, or ibv_rc_pingpong, uc, ud or srq')
+    .argument('[host]', 'host of the other end: hca with --listen, or ibv_rc_pingpong, uc, ud or srq')
     .option('--listen', 'wait for the other end, in another process or on another machine')
     .option('-p, --port <port>', 'TCP port on which the ends meet', wholeNumber(1, 65_535), usualPort)
     .option('-i, --ib-port <port>', 'port', wholeNumber(1), 1)
@@ -307,14 +304,18 @@ Examples:
       wholeNumber(1, largestMessage),
     )
     .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096 (default: 1024; ud: none)', mtu)
-    .option('-r, --rx-depth <receives>', 'receives that are posted ahead', wholeNumber(1, 16_384), 500)
-    .option('-q, --num-qp <queue pairs>', 'srq: on each side (default: 16)', wholeNumber(1, mostQueuePairs))
-    .option('-n, --iters <exchanges>', 'how many', wholeNumber(1), 1000)
+    .option('-r, --rx-depth <receives>', 'receives posted in advance', wholeNumber(1, 16_384), 500)
+    .option(
+      '-q, --num-qp <queue pairs>',
+      'srq: queue pairs on each side (default: 16)',
+      wholeNumber(1, mostQueuePairs),
+    )
+    .option('-n, --iters <exchanges>', 'number of exchanges', wholeNumber(1), 1000)
     .option('-l, --sl <level>', 'service level', wholeNumber(0, 15), 0)
-    .option('-e, --events', 'sleep on completion events, do not poll')
+    .option('-e, --events', 'sleep on completion events instead of polling')
     .option('-g, --gid-idx <index>', 'entry of the GID table', wholeNumber(0, 255), 0)
-    .option('-c, --chk', 'compare what was received')
-    .option('--timeout <seconds>', 'without a message, then it is given up', wholeNumber(1, 86_400), 30)
+    .option('-c, --chk', 'compare the received data')
+    .option('--timeout <seconds>', 'give up after this time without a message', wholeNumber(1, 86_400), 30)
     .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
     .action(
       (
@@ -358,9 +359,7 @@ Examples:
           );
         }
         if (host !== undefined && options.listen === true) {
-          command.error(
-            `error: this end waits, or looks for ${host}. One of --listen and the host must be left out.`,
-          );
+          command.error(`error: give either --listen or the host ${host}, not both.`);
         }
         const output = outputOf(options);
         const device = withCapture(chosenDeviceString(options.device), options.capture);
@@ -391,7 +390,7 @@ Examples:
     "hca selftest --device 'emu:?progress=own' --json",
     'hca selftest --timeout 500',
   ])
-    .option('--timeout <milliseconds>', 'how long the device has for an answer', wholeNumber(1), 10_000)
+    .option('--timeout <milliseconds>', 'time limit for an answer of the device', wholeNumber(1), 10_000)
     .action((options: CommonOptions & { timeout: number }) =>
       selftest(outputOf(options), chosenDeviceString(options.device), { timeout: options.timeout, signal }),
     );

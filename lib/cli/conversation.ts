@@ -120,7 +120,7 @@ export class Conversation {
       return await unlessGivenUp(promise, { signal: this.signal, timeout: timeout * 1000 });
     } catch (error) {
       if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
-      throw new Error(`the other end says nothing for ${timeout} s; --timeout says how long to wait`, {
+      throw new Error(`the other end sent nothing for ${timeout} s; --timeout sets how long to wait`, {
         cause: error,
       });
     }
@@ -152,7 +152,7 @@ export class Conversation {
     for (;;) {
       const end = this.received.indexOf('\n');
       if (end >= 0) return this.take(end + 1).slice(0, -1);
-      if (this.received.length > longestLine) throw new Error('the other end says a line without an end');
+      if (this.received.length > longestLine) throw new Error('the other end sent an unterminated line');
       await this.more(timeout);
     }
   }
@@ -181,7 +181,7 @@ interface Saying {
 }
 
 function gone(): Error {
-  return new Error('the other end has gone before all was done');
+  return new Error('the other end disconnected too early');
 }
 
 function failureOf({ message }: Saying): Error {

@@ -61,7 +61,7 @@ export function readOffer(said: unknown): Offer {
   const offer = said as Offer | null | undefined;
   const isOffer = typeof offer === 'object' && offer !== null;
   if (isOffer && fields.every((field) => typeof offer[field] === 'string')) return offer;
-  throw new Error('the other end does not say which device it has; use the same hca at both ends');
+  throw new Error('the other end did not send its device; use the same hca at both ends');
 }
 
 /** Whether its device can be reached by ends of `hca` alone. */

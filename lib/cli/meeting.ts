@@ -59,7 +59,7 @@ function unmet(error: unknown, where: string, timeout: number): unknown {
   }
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return new Error(
-      `${where} does not answer for ${timeout} s; look whether a firewall drops what is sent there`,
+      `${where} does not answer for ${timeout} s; check whether a firewall drops packets to it`,
       { cause: error },
     );
   }

@@ -220,7 +220,7 @@ class End implements Player {
   }
 
   connect([remote]: readonly (QueuePairAddress | undefined)[]): void {
-    if (remote === undefined) throw new Error('the other end tells no address');
+    if (remote === undefined) throw new Error('the other end sent no address');
     const { type, port, gidIndex, mtu, serviceLevel, rxDepth } = this.options;
     const place = { port, gidIndex, serviceLevel };
     if (type === 'UD') {
@@ -359,7 +359,7 @@ function nothingCame(
 ): Error {
   const why = isReliable ? 'the other end has stopped' : 'an unreliable service does not repeat what is lost';
   return new Error(
-    `nothing came for ${timeout} s after ${received} messages; ${why}, and --timeout says how long to wait`,
+    `nothing came for ${timeout} s after ${received} messages; ${why}, and --timeout sets how long to wait`,
   );
 }
 

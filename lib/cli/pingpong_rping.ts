@@ -123,7 +123,7 @@ class RpingEnd implements Player {
   }
 
   connect([remote]: readonly (QueuePairAddress | undefined)[]): void {
-    if (remote === undefined) throw new Error('the other end tells no address');
+    if (remote === undefined) throw new Error('the other end sent no address');
     const { port, gidIndex, mtu, serviceLevel } = this.options;
     const place = { port, gidIndex, serviceLevel };
     connectQueuePair(this.queuePair, this.address, remote, { ...place, pathMtu: pathMtus[mtu]! });

@@ -137,7 +137,7 @@ class SharedEnd implements Player {
   }
 
   connect(remotes: readonly QueuePairAddress[]): void {
-    if (remotes.length < this.addresses.length) throw new Error('the other end tells too few addresses');
+    if (remotes.length < this.addresses.length) throw new Error('the other end sent too few addresses');
     const { port, gidIndex, mtu, serviceLevel } = this.options;
     const place = { port, gidIndex, serviceLevel, pathMtu: pathMtus[mtu]! };
     [...this.pending.values()].forEach(({ queuePair }, index) =>

@@ -73,15 +73,12 @@ function writeRegisters(
     };
   });
   if (!write) {
-    throw new VerbsError(
-      'to write a register can stop the device and all that use it, or crash the machine',
-      {
-        code: 'EPERM',
-        verb: 'writeRegister',
-        attribute: '--write',
-        expected: '--write, if that is meant',
-      },
-    );
+    throw new VerbsError('writing a register can stop the device for all its users, or crash the machine', {
+      code: 'EPERM',
+      verb: 'writeRegister',
+      attribute: '--write',
+      expected: '--write, if that is meant',
+    });
   }
   output.warn(
     'registers are written as they are given, beside the driver: the device may stop, until it is reset',

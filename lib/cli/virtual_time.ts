@@ -5,7 +5,7 @@ import { VerbsError } from '../index.ts';
 export function refuseVirtualTime(command: string, { progress }: Pick<BoardFacts, 'progress'>): void {
   if (progress !== 'stepped') return;
   throw new VerbsError(
-    'a stepped board has virtual time: there is no latency to measure, and nothing comes by itself',
+    'a stepped board has virtual time: there is no latency to measure, and it runs only when stepped',
     {
       code: 'EINVAL',
       verb: command,

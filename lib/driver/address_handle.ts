@@ -3,13 +3,13 @@ import { encodeAddressVector, type AddressVector } from './address_vector.ts';
 import type { ManagementQueue } from './management_queue.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 
-/** An address handle in the device: where datagrams go. */
+/** An address handle in the device: the destination of datagrams. */
 export class AddressHandle {
-  /** The number that datagrams name. */
+  /** Number of the handle in the device. */
   readonly number: number;
   private readonly management: ManagementQueue;
 
-  /** @throws VerbsError EINVAL: a port or GID index that there is not; ENOMEM: none is left */
+  /** @throws VerbsError EINVAL: the port or GID index does not exist; ENOMEM: the device has none left */
   constructor(management: ManagementQueue, protectionDomain: ProtectionDomain, addressVector: AddressVector) {
     this.management = management;
     this.number = management.execute({
@@ -25,7 +25,7 @@ export class AddressHandle {
     }).number;
   }
 
-  /** Datagrams on their way still arrive. */
+  /** Destroys the handle. Datagrams in flight still arrive. */
   destroy(): void {
     this.management.execute({
       verb: 'destroyAddressHandle',

@@ -1,10 +1,10 @@
-// Errors on arguments, in the caller's words: the argument by its path, what it must be, and what was given. Each of them has the
-// path as `attribute` and the rule as `expected`.
+// Errors about arguments, in the caller's words: the path of the argument, the rule, and the value given. Each error has the path as
+// `attribute` and the rule as `expected`.
 import { given } from '../spec/given.ts';
 import { encode, formatDescriptions } from '../spec/index.ts';
 import { VerbsError } from './errors.ts';
 
-/** The names that libibverbs has for keys of work requests, options and attributes, and the names here. */
+/** The names that libibverbs has for keys of work requests, options and attributes, with their names here. */
 const meant: Readonly<Record<string, string>> = {
   ah: 'addressHandle',
   ah_attr: 'addressVector',
@@ -67,20 +67,20 @@ function messageOf(path: string, expected: string, value: unknown): string {
   return `${path} must be ${expected}, got ${given(value)}`;
 }
 
-/** A value of the wrong kind. @param expected completes `path must be …` */
+/** The error for a value of the wrong type. @param expected completes `path must be …` */
 export function wrongType(path: string, expected: string, value: unknown): TypeError & WrongArgument {
   return Object.assign(new TypeError(messageOf(path, expected, value)), { attribute: path, expected });
 }
 
-/** A value out of its range. @param expected completes `path must be …` */
+/** The error for a value out of its range. @param expected completes `path must be …` */
 export function wrongRange(path: string, expected: string, value: unknown): RangeError & WrongArgument {
   return Object.assign(new RangeError(messageOf(path, expected, value)), { attribute: path, expected });
 }
 
 /**
- * A value that the verb does not take: EINVAL.
+ * The error for a value that the verb does not accept: EINVAL.
  * @param expected completes `path must be …`
- * @param got the value in words, where {@link given} does not say enough
+ * @param got the value in words, if {@link given} is not enough
  */
 export function invalid(
   verb: string,
@@ -93,33 +93,33 @@ export function invalid(
   return new VerbsError(message, { code: 'EINVAL', verb, attribute: path, expected });
 }
 
-/** @throws VerbsError EINVAL: not a whole number from `least` to `most` */
+/** @throws VerbsError EINVAL: not an integer from `least` to `most` */
 export function checkRange(verb: string, path: string, value: unknown, least: number, most: number): void {
   if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return;
   throw invalid(verb, path, least === most ? `${least}` : `${least} to ${most}`, value);
 }
 
-/** Whether a number is a whole one of 32 bits. */
+/** Whether a number is a 32-bit integer. */
 export function isUint32(value: number): boolean {
   return value >>> 0 === value;
 }
 
-/** How an error says a whole number of so many bits. */
+/** Describes an integer of this many bits, for an error message. */
 export function bits(width: number): string {
   return `0 to ${2 ** width - 1}`;
 }
 
 /**
- * Refuses keys that an object cannot have: TypeScript does it before, plain JavaScript would have them passed over.
- * @param known the keys that it can have
+ * Throws if an object has unknown keys. TypeScript detects them earlier; plain JavaScript would ignore them.
+ * @param known the allowed keys
  * @param path of the object, with a dot behind it; '' for the argument itself
- * @throws TypeError, which says the name that was meant
+ * @throws TypeError that suggests the right name
  */
 export function checkKeys(known: ReadonlySet<string>, object: object, path = ''): void {
   for (const key in object) if (!known.has(key)) throw unknownKey(known, key, path);
 }
 
-/** The error on a key that is not one of `known`. */
+/** The error for a key that is not in `known`. */
 export function unknownKey(known: ReadonlySet<string>, key: string, path = ''): TypeError & WrongArgument {
   const names = [...known].join(', ');
   const same = [...known].find((each) => plain(each) === plain(key));
@@ -144,7 +144,7 @@ export function inElement(list: string, index: number, error: Error): void {
   Object.assign(error, { message, attribute: element + attribute, ...(stack !== undefined && { stack }) });
 }
 
-/** The argument of a field of the specification: `pathMtu` of `path_mtu`. */
+/** The argument for a field of the specification: `pathMtu` for `path_mtu`. */
 export function argumentName(field: string): string {
   return field.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -160,10 +160,10 @@ export function encodeArguments(
 }
 
 /**
- * Refuses arguments that do not fit the fields that they go to.
+ * Checks that arguments fit their fields.
  * @param format name of the structure in the specification
  * @param pathOf path of the argument of a field
- * @throws TypeError neither number nor bigint, or not the bytes of the field; RangeError: not a whole number of its width
+ * @throws TypeError neither number nor bigint, or not the bytes of the field; RangeError: not an integer of its width
  */
 export function checkFields(
   format: string,

@@ -3,12 +3,12 @@ import { types } from 'node:util';
 /** Bytes of an ArrayBuffer of the caller. */
 export interface CallerMemory {
   readonly buffer: ArrayBufferLike;
-  /** In the buffer. */
+  /** Offset in the buffer. */
   readonly byteOffset: number;
   readonly byteLength: number;
 }
 
-// Taken when the module is loaded: an object's own properties, its class and its prototype say what the caller wants them to.
+// Saved when the module is loaded: a caller can replace an object's own properties, its class and its prototype.
 const { isArrayBuffer, isArrayBufferView, isDataView, isSharedArrayBuffer } = types;
 const { apply } = Reflect;
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
@@ -19,9 +19,9 @@ const lengths = {
 const viewGetters = { typedArray: gettersOf(typedArray), dataView: gettersOf(DataView.prototype) };
 
 /**
- * The memory that an object stands for, as the engine knows it. Runs no code of the caller.
- * @returns undefined: it is neither a buffer nor a view of one
- * @throws TypeError a DataView whose memory is gone
+ * Returns the memory behind an object, as the engine knows it. Runs no code of the caller.
+ * @returns undefined: neither a buffer nor a view of one
+ * @throws TypeError a DataView whose memory is detached
  */
 export function callerMemory(memory: unknown): CallerMemory | undefined {
   if (!isArrayBufferView(memory)) {
@@ -40,7 +40,7 @@ export function callerMemory(memory: unknown): CallerMemory | undefined {
   };
 }
 
-/** Bytes of a buffer; undefined: it is none. */
+/** Length of a buffer in bytes; undefined: not a buffer. */
 export function byteLengthOf(buffer: unknown): number | undefined {
   if (isArrayBuffer(buffer)) return apply(lengths.buffer, buffer, []) as number;
   return isSharedArrayBuffer(buffer) ? (apply(lengths.shared, buffer, []) as number) : undefined;

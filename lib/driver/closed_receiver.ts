@@ -2,8 +2,8 @@ import type { SharedReceiveQueue } from './shared_receive_queue.ts';
 import type { WorkRequestIdHolder } from './work_request_ids.ts';
 
 /**
- * A queue pair that is closed while receives that it has completed, of a shared receive queue, lie in a completion queue. They are
- * still polled, so that their user gets the memory back.
+ * A closed queue pair whose completed receives, from a shared receive queue, are still in a completion queue. Poll returns them, so that
+ * their user gets the memory back.
  */
 export class ClosedReceiver {
   private readonly queue: SharedReceiveQueue;
@@ -11,7 +11,7 @@ export class ClosedReceiver {
   private readonly atEnd: () => void;
 
   /**
-   * @param left receives that lie in the completion queue
+   * @param left number of receives in the completion queue
    * @param atEnd called when the last of them was taken
    */
   constructor(queue: SharedReceiveQueue, left: number, atEnd: () => void) {
@@ -21,8 +21,8 @@ export class ClosedReceiver {
   }
 
   /**
-   * A receive was taken from the completion queue: its entry is free.
-   * @param holder gets the wrId of the request, where it is wanted
+   * Handles a receive taken from the completion queue: frees its entry.
+   * @param holder gets the wrId of the request, if needed
    * @returns false: its queue is closed, and the receive has no owner
    */
   completed(sequenceNumber: number, holder?: WorkRequestIdHolder): boolean {

@@ -13,51 +13,51 @@ import {
 } from '../spec/index.ts';
 import { KickRecord, readKickRecord } from './kick_records.ts';
 
-/** The way of a command through the device. Times are device clock ticks; undefined: it has not come so far yet. */
+/** The path of a command through the device. Times are device clock ticks; undefined: not reached yet. */
 export interface CommandWay {
   readonly underlyingFunction: number;
   readonly qualityOfServiceLevel: number;
   readonly queuePairNumber: number;
-  /** 0xffff: none. */
+  /** VCB; 0xffff: none. */
   readonly virtualCollectBuffer: number;
-  /** 0xffff: it found none. */
+  /** PCB; 0xffff: no PCB was free. */
   readonly physicalCollectBuffer: number;
-  /** When its first write came, or the scheduler fetched it. */
+  /** Time of its first write, or of the scheduler's fetch. */
   readonly firstWrite: number;
   readonly kicked: number;
   transmitVirtualLane: number | undefined;
-  /** When its last packet left. */
+  /** Time at which its last packet left. */
   sent: number | undefined;
-  /** When its completion was written; of a command that asks for none it stays undefined. */
+  /** Time at which its completion was written; undefined if the command requests none. */
   completed: number | undefined;
 }
 
-/** Ways, since they were taken last. */
+/** Paths since the last call. */
 export interface TakenWays {
-  /** Of those that are followed: they were kicked, have left, are complete. A way can be in all three. */
+  /** Followed commands that were kicked, have left, are complete. A path can be in all three. */
   readonly kicked: readonly CommandWay[];
   readonly sent: readonly CommandWay[];
   readonly completed: readonly CommandWay[];
-  /** Commands that were kicked, those that are not followed too. */
+  /** Number of kicked commands, including those that are not followed. */
   readonly kicks: number;
-  /** Of how many commands one is followed: a power of two. */
+  /** One of this many commands is followed: a power of two. */
   readonly oneOf: number;
 }
 
-/** Bytes that are taken of a ring at once. */
+/** Bytes read from a ring at once. */
 const bytesAtOnce = 4096 * KICK_RECORD_BYTES;
-/** More than a ring has: a device that writes on meanwhile is looked at again the next time. */
+/** More than the size of a ring; the rest is read in the next call, if the device keeps writing. */
 const mostRounds = 16;
 const mostCompletions = mostRounds * 4096;
 const receiveQueue = 1;
 const high = 2 ** 32;
 const mostOneOf = 2 ** 16;
-/** Fibonacci hashing: takes turns among kick numbers, so that those of functions which take turns are followed alike. */
+/** Fibonacci hashing: spreads kick numbers, so that interleaved functions are followed equally. */
 const odd = 0x9e37_79b1;
 
 /**
- * Follows commands on their way through a device: kick, last packet, completion. Of many it follows some, so that who looks now and then has little to do: it
- * aims at `most` kicks between two looks, whatever the device does.
+ * Follows commands through a device: kick, last packet, completion. It samples commands to limit the work of an infrequent reader, with a
+ * target of `most` kicks between two calls at any rate of the device.
  */
 export class CommandWays {
   private readonly kickWatch: Watch;
@@ -73,8 +73,8 @@ export class CommandWays {
   private shift = 0;
 
   /**
-   * Takes over both watches; {@link close} closes them.
-   * @param most kicks between two looks that are followed, about; beyond, and of those that are never complete, the oldest are given up
+   * Takes ownership of both watches; {@link close} closes them.
+   * @param most approximate number of kicks to follow between two calls; further ones, and the oldest that never complete, are dropped
    */
   constructor(kicks: Watch, completions: Watch, most = 1024) {
     this.kickWatch = kicks;
@@ -82,14 +82,14 @@ export class CommandWays {
     this.most = most;
   }
 
-  /** Records and completions that came faster than they were taken. */
+  /** Number of records and completions lost because they arrived faster than they were read. */
   get lost(): number {
     return this.kickWatch.lost() + this.completionWatch.lost();
   }
 
-  /** Takes the ways that commands have gone since the last time. */
+  /** Returns the paths of commands since the last call. */
   take(): TakenWays {
-    // Completions first: each kick of theirs is in the other ring by then.
+    // Completions first: their kicks are in the other ring by then.
     const endedBytes = this.completionWatch.take(this.completionBytes);
     const { shift } = this;
     const found = {
@@ -156,7 +156,7 @@ export class CommandWays {
     }
   }
 
-  /** Follows more or fewer of the commands from now on. */
+  /** Changes the number of commands to follow. */
   private follow(followed: number): void {
     const { most, underWay } = this;
     if (followed > 2 * most && 2 ** this.shift < mostOneOf)

@@ -12,9 +12,8 @@ interface Listener {
 }
 
 /**
- * The events of a function in the event loop, while a caller waits. Those of completion queues come by one event queue for all of
- * them; one that is armed gives one event, so that the event queue has room for all. Asynchronous events tell of queues that
- * failed.
+ * Delivers the events of a function to the event loop while a caller waits. All completion queues share one event queue; an armed queue
+ * raises one event, so the event queue has room for all. Asynchronous events report queues that failed.
  */
 export class CompletionEvents {
   /** Number of the event queue. */
@@ -51,19 +50,19 @@ export class CompletionEvents {
   }
 
   /**
-   * Calls `onEvent` from the event loop after each event of a completion queue, one at a time for each time it was armed; and `ask` from time
-   * to time while a caller waits, as an event, or what asked for it, may have been lost on its way.
+   * Calls `onEvent` from the event loop after each event of a completion queue, once for each time it was armed. Also calls `ask`
+   * periodically while a caller waits, because an event, or the request for it, may be lost.
    */
   listen(queue: CompletionQueue, onEvent: () => void, ask: () => void): void {
     this.listeners.set(queue.number, { queue, onEvent, ask });
   }
 
-  /** The completion queue is gone. */
+  /** Removes a destroyed completion queue. */
   forget(queue: CompletionQueue): void {
     this.listeners.delete(queue.number);
   }
 
-  /** A caller waits: the process stays alive until {@link release} is called as often. */
+  /** Keeps the process alive for a waiting caller, until {@link release} has been called as often. */
   hold(): void {
     this.watch.hold();
     this.holders += 1;

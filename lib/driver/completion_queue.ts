@@ -31,10 +31,10 @@ import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
 import type { QueuePair } from './queue_pair.ts';
 
-/** Polls that find nothing between two looks of the driver at its queues: about a second of them. */
+/** Empty polls between two checks of the queues by the driver: about a second. */
 const pollsBetweenLooks = 2 ** 20;
 
-/** Most completions, and microseconds, that an event waits for. */
+/** Maximum of both moderation limits: completions, and microseconds. */
 const moderationMaximum = 2 ** 16 - 1;
 
 const completionEntry: RingEntry = {
@@ -43,39 +43,38 @@ const completionEntry: RingEntry = {
   phaseShift: COMPLETION_QUEUE_ENTRY_PHASE_SHIFT,
 };
 
-/** How a completion queue is made. */
+/** Options for creating a completion queue. */
 export interface CompletionQueueOptions {
-  /** Completions that it holds; a power of two up to 32768 is used, at least this many. */
+  /** Number of completions that the queue holds, rounded up to a power of two, at most 32768. */
   readonly entries: number;
-  /** Event queue of its function that it signals when it is armed. Default 0, that of the asynchronous events. */
+  /** Event queue of its function that it signals when armed. Default 0, the queue of asynchronous events. */
   readonly eventQueue?: number;
 }
 
 /**
- * A completion queue in host memory: the device writes entries, the host sees them by their phase and tells by a record in
- * memory how far it has read (US6725296). A queue that overflows is in error: its queue pairs fail, and an asynchronous event
- * says so.
+ * A completion queue in host memory: the device writes entries, the host detects them by their phase and reports its position in a memory
+ * record (US6725296). A queue that overflows enters the error state: its queue pairs fail, and an asynchronous event reports it.
  */
 export class CompletionQueue {
   /** From 1 on. */
   readonly number: number;
-  /** The host's head: for native code that takes completions itself. */
+  /** The host's head, for native code that takes completions itself. */
   readonly head: DmaMemory;
   private readonly driver: HcaDriver;
   private readonly device: DeviceFunction;
   private memory: DmaMemory;
   private view: DataView;
   private entries: DeviceRing;
-  /** Events of the queue that were taken. */
+  /** Number of the queue's events that were taken. */
   private eventsTaken = 0;
   private emptyPolls = 0;
   /** The queue pair of the completion that was taken last. */
   private latest: QueuePair | undefined;
   private reason: VerbsError | undefined;
-  /** Called when nothing comes any more. */
+  /** Called when no more completions can arrive. */
   afterFailure: (() => void) | undefined;
 
-  /** @throws VerbsError EINVAL: a size or event queue that there is not; ENOMEM: no completion queue is left */
+  /** @throws VerbsError EINVAL: an invalid size or event queue; ENOMEM: the device has none left */
   constructor(driver: HcaDriver, { entries, eventQueue = 0 }: CompletionQueueOptions) {
     checkRange('createCompletionQueue', 'entries', entries, 1, QUEUE_ENTRIES_MAXIMUM);
     this.driver = driver;
@@ -108,21 +107,21 @@ export class CompletionQueue {
     driver.completionQueues.set(this.number, this);
   }
 
-  /** Completions that it holds. */
+  /** Capacity in completions. */
   get capacity(): number {
     return this.entries.capacity;
   }
 
-  /** The entries, until it gets another size: for native code that takes completions itself. */
+  /** The entries, until the next resize, for native code that takes completions itself. */
   get ring(): DmaMemory {
     return this.memory;
   }
 
   /**
-   * Gives it room for at least `entries` completions, as many as a power of two; what lies here stays, and what comes meanwhile is
-   * lost no more than otherwise.
-   * @throws VerbsError EINVAL: more completions lie here than that, or the queue is in error; ENOMEM: no page table is left. Nothing
-   * is changed then
+   * Changes the capacity to at least `entries` completions, rounded up to a power of two. Completions in the queue stay, and the device
+   * goes on writing completions meanwhile.
+   * @throws VerbsError EINVAL: the queue holds more completions than that, or is in error; ENOMEM: no page table is left. The queue is
+   * then unchanged
    */
   resize(entries: number): void {
     const verb = 'resizeCompletionQueue';
@@ -134,7 +133,7 @@ export class CompletionQueue {
     const ring = this.device.allocate(size * COMPLETION_QUEUE_ENTRY_BYTES);
     const view = new DataView(ring.buffer);
     const first = this.entries.read;
-    // As if it had been written the round before.
+    // Every slot looks like an entry of the previous round, so that none looks written.
     for (let number = first - size; number < first; number++) {
       const at = placeOf(number, size) * COMPLETION_QUEUE_ENTRY_BYTES;
       setCompletionQueueEntryPhase(view, at, phaseOf(number, size));
@@ -157,7 +156,7 @@ export class CompletionQueue {
       }).number;
     } catch (error) {
       this.device.free(ring);
-      this.checkHeld(entries, size); // more may have come
+      this.checkHeld(entries, size); // completions may have arrived meanwhile
       throw error;
     }
     const [from, to] = [this.memory.buffer, ring.buffer].map((buffer) => new Uint8Array(buffer));
@@ -174,9 +173,9 @@ export class CompletionQueue {
   }
 
   /**
-   * From now on an event that is asked for comes with completion number `count` since, or `period` microseconds after the first,
-   * whichever is earlier; with either of them 0 it comes with the first.
-   * @throws VerbsError EINVAL: not of 16 bits
+   * Moderates events: once armed, the device raises the event with completion number `count`, or `period` microseconds after the first
+   * completion, whichever is earlier; if either is 0, with the first completion.
+   * @throws VerbsError EINVAL: not 0 to 65535
    */
   moderate(count: number, period: number): void {
     const verb = 'moderateCompletionQueue';
@@ -192,33 +191,35 @@ export class CompletionQueue {
   }
 
   /**
-   * Takes completions into the caller's objects, oldest first. Never waits; crosses into native code, where the device may
-   * advance, only when none is there.
-   * @returns how many were filled in
-   * @throws VerbsError why nothing comes any more, when all that came was taken: {@link failure}
+   * Copies completions into the caller's objects, oldest first. Never waits; makes a native call, which may run the device, only if there
+   * is no completion.
+   * @returns the number of objects filled in
+   * @throws VerbsError {@link failure}, after the last completion was taken
    */
   poll(completions: readonly Completion[]): number {
     const count = this.take(completions);
     return count > 0 ? count : this.takeLater(completions);
   }
 
-  /** Why nothing comes any more: EOVERFLOW, the queue was overrun; ENODEV, the device is gone. Undefined: it works. */
+  /**
+   * The reason why no more completions can arrive: EOVERFLOW, the queue overran; ENODEV, the device is gone. Undefined: the queue works.
+   */
   get failure(): VerbsError | undefined {
     return this.reason;
   }
 
-  /** Nothing comes any more; what lies here can still be taken. */
+  /** Stops the queue; remaining completions can still be taken. */
   fail(reason: VerbsError): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
     this.afterFailure?.();
   }
 
-  /** The device had more completions than the queue has room for. */
+  /** Handles an overrun: the device had more completions than the queue holds. */
   overrun(): void {
     this.fail(
       new VerbsError(
-        `completion queue ${this.number} was overrun: it holds ${this.capacity} completions, and more came; it and its queue pairs are in error`,
+        `completion queue ${this.number} overran: it holds ${this.capacity} completions, and more arrived; it and its queue pairs are in error`,
         {
           code: 'EOVERFLOW',
           verb: 'pollCompletionQueue',
@@ -229,12 +230,12 @@ export class CompletionQueue {
     );
   }
 
-  /** Whether a completion lies here that was not taken. */
+  /** Whether the queue has a completion that was not taken. */
   get hasCompletion(): boolean {
     return this.entries.isWritten;
   }
 
-  /** How many lie here that were not taken. */
+  /** Number of completions in the queue that were not taken. */
   get held(): number {
     let count = 0;
     this.entries.eachWritten(() => count++);
@@ -242,9 +243,9 @@ export class CompletionQueue {
   }
 
   /**
-   * Drops the entries that lie here of a queue pair: it was reset, and counts its work requests anew, or is closed.
-   * @param keepsReceives its receives are of a shared receive queue, and stay here as flushed: their memory is to be given back
-   * @returns the receives that stay
+   * Drops the entries of a queue pair that was reset, and restarts its sequence numbers, or that is closed.
+   * @param keepsReceives keep its receives as flushed: they belong to a shared receive queue, and their memory must be returned
+   * @returns the number of receives that stay
    */
   forget(queuePairNumber: number, keepsReceives = false): number {
     let kept = 0;
@@ -260,9 +261,9 @@ export class CompletionQueue {
   }
 
   /**
-   * Asks for one event in the event queue: at the next completion, or at once if one lies here that was not taken. Asked again
-   * before that event was taken, it changes nothing.
-   * @param solicitedOnly only completions that the peer asked an event for, and failures
+   * Requests one event: at the next completion, or at once if there is one that was not taken. A second request before that event was taken
+   * has no effect.
+   * @param solicitedOnly only for failures and for completions for which the peer requested an event
    */
   arm(solicitedOnly = false): void {
     const low =
@@ -273,7 +274,7 @@ export class CompletionQueue {
     this.device.page.writeHalves(UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET, low, this.entries.read);
   }
 
-  /** The event that was asked for was taken from the event queue; from now on another can be asked for. */
+  /** The requested event was taken from the event queue; another one can be requested. */
   eventTaken(): void {
     this.eventsTaken = (this.eventsTaken + 1) & UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_MASK;
   }
@@ -290,7 +291,7 @@ export class CompletionQueue {
     this.free();
   }
 
-  /** Drops the entries that lie here of a queue pair that is closed, and frees its receives. */
+  /** Drops the entries of a closed queue pair, and frees its receives. */
   giveUp(queuePairNumber: number, receiver: ClosedReceiver): void {
     this.entries.eachWritten((first) => {
       const place = first * 4;
@@ -316,14 +317,14 @@ export class CompletionQueue {
     this.device.free(this.head);
   }
 
-  /** Lets the device work where polling drives it, and then takes. @throws VerbsError why nothing comes any more */
+  /** Runs the device if polling drives it, and then takes completions. @throws VerbsError the reason why none can arrive */
   private takeLater(completions: readonly Completion[]): number {
     const count = this.device.advance() ? this.take(completions) : 0;
     if (count === 0) this.foundNothing();
     return count;
   }
 
-  /** A program that polls and gives the event loop no turn has the driver look at its queues here. */
+  /** If a program polls without returning to its event loop, the driver checks its queues here. */
   private foundNothing(): void {
     this.driver.events.collect();
     this.emptyPolls = (this.emptyPolls + 1) % pollsBetweenLooks;
@@ -331,7 +332,7 @@ export class CompletionQueue {
     if (this.reason !== undefined && !this.hasCompletion) throw this.reason;
   }
 
-  /** Each completion is told to its queue pair before the next is read: both may go into the same object of the caller. */
+  /** Passes each completion to its queue pair before reading the next: both may go into the same object of the caller. */
   private take(completions: readonly Completion[]): number {
     const { entries } = this;
     let count = 0;
@@ -352,7 +353,7 @@ export class CompletionQueue {
     return count;
   }
 
-  /** Most completions are of the same queue pair as the one before. */
+  /** Fast path: most completions belong to the same queue pair as the previous one. */
   private queuePairOf(number: number): QueuePair | undefined {
     const { latest } = this;
     if (latest !== undefined && latest.number === number && !latest.destroyed) return latest;

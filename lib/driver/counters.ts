@@ -9,16 +9,16 @@ import type { DeviceFunction } from './device_function.ts';
 import { blockNamed, readElements } from './named_registers.ts';
 import type { RegisterPage } from './register_page.ts';
 
-/** A counter at a moment: it only grows, until its function or the device is reset. */
+/** A counter value; it only grows, until its function or the device is reset. */
 export interface Counter {
-  /** That it is of; undefined: of the device. */
+  /** Its function; undefined: the device. */
   readonly underlyingFunction: number | undefined;
-  /** Of its register, and of its element where that has several: `kicks`, `send_holds.fence`, `port_packets_out.1`. */
+  /** Name of its register, with the element if there are several: `kicks`, `send_holds.fence`, `port_packets_out.1`. */
   readonly name: string;
   /** `events`, `packets` or `bytes`. */
   readonly unit: string;
   readonly value: bigint;
-  /** Sentence of the specification. */
+  /** Description from the specification. */
   readonly doc: string;
 }
 
@@ -31,7 +31,7 @@ const causes: Readonly<Record<string, Readonly<Record<number, string>>>> = {
 };
 const discardsOfPort = 8;
 
-/** Counters are what the specification says only grows: read-only, 64 bits, and counts something. */
+/** A register is a counter if the specification says that it only grows: read-only, 64 bits, with a unit to count. */
 const isCounter = ({ access, width, unit, fields }: RegisterDescription): boolean =>
   access === 'ro' && width === 64 && fields.length === 0 && unit !== undefined && units.includes(unit);
 
@@ -40,7 +40,7 @@ function countersOf(block: string): readonly RegisterDescription[] {
   return blockNamed(block).registers.filter(isCounter);
 }
 
-/** The name of an element of a counter; undefined: that element counts nothing. */
+/** Name of an element of a counter; undefined: that element is unused. */
 function elementName({ name, count }: RegisterDescription, index: number): string | undefined {
   if (count === 1) return name;
   if (name === 'port_discards') {
@@ -70,8 +70,8 @@ export const stallCounters = [
 ] as const;
 
 /**
- * The counters that an open or observed function shows: its own, and those of the device where it is the control function. Each is of the
- * moment when it was read.
+ * Reads the counters of an open or observed function, and those of the device if it is the control function. Each value is from the moment
+ * of its own read.
  * @param wanted names of registers; undefined: all
  */
 export function readCounters(

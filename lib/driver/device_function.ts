@@ -18,7 +18,7 @@ import { Regions, notDrivable } from './regions.ts';
 
 const allOnes = 0xffff_ffff;
 
-/** An open underlying function of a board that this driver knows: its registers and the memory that it may reach. */
+/** An open underlying function of a board that this driver supports: its registers and the memory that it may access. */
 export class DeviceFunction {
   readonly board: BoardFunction;
   readonly underlyingFunction: number;
@@ -37,9 +37,9 @@ export class DeviceFunction {
   private readonly number: number;
 
   /**
-   * Takes over an open function of a board, on any backend; close() closes it.
-   * @throws VerbsError ENODEV: nothing is there; ENOTSUP: it is no board of ours, of another major version, or
-   * lacks what the driver needs. The function is closed then.
+   * Takes ownership of an open function of a board, on any backend; close() closes it.
+   * @throws VerbsError ENODEV: no device answers; ENOTSUP: not a board of this project, another major version, or it lacks a feature that
+   * the driver needs. The function is closed in these cases.
    */
   constructor(board: BoardFunction) {
     this.board = board;
@@ -66,7 +66,7 @@ export class DeviceFunction {
   }
 
   /**
-   * Memory that the device reaches, zeroed, of whole pages; freed by {@link free}, and with the function.
+   * Allocates zeroed memory that the device can access, in whole pages; {@link free} or closing the function frees it.
    * @throws VerbsError ENOMEM: none is left; RangeError: bytes
    */
   allocate(bytes: number): DmaMemory {
@@ -79,7 +79,7 @@ export class DeviceFunction {
     }
   }
 
-  /** Lets the device work where polling drives it; false: it has nothing to do, or works on its own. */
+  /** Runs the device if polling drives it; false: it is idle or runs on its own. */
   advance(): boolean {
     const { words, advance } = this.calls;
     words[0] = this.number;
@@ -92,7 +92,7 @@ export class DeviceFunction {
     memory.free();
   }
 
-  /** Frees the memory and closes the function. Twice is once. */
+  /** Frees the memory and closes the function. A second call has no effect. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -108,13 +108,13 @@ function checkMagic(board: BoardFunction): void {
   if (magic !== IDENTITY_MAGIC_RESET) {
     const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`;
     throw new VerbsError(
-      `this is no fpga-verbs HCA: BAR ${IDENTITY_BAR} begins with ${hex(magic)}, not ${hex(IDENTITY_MAGIC_RESET)}`,
+      `not an fpga-verbs HCA: BAR ${IDENTITY_BAR} begins with ${hex(magic)}, not ${hex(IDENTITY_MAGIC_RESET)}`,
       { code: 'ENOTSUP', verb: 'openDevice', attribute: 'magic', expected: hex(IDENTITY_MAGIC_RESET) },
     );
   }
 }
 
-/** Minor versions only add: a driver works with any, and uses what it knows. */
+/** Minor versions only add features: a driver works with any of them. */
 function checkVersion(page: RegisterPage): void {
   const majorOf = (version: number): number =>
     (version >>> IDENTITY_VERSION_MAJOR_SHIFT) & IDENTITY_VERSION_MAJOR_MASK;

@@ -1,7 +1,7 @@
 import type { DmaMemory } from '../board/addon.ts';
 import { loadAcquire, storeRelease } from './memory_order.ts';
 
-/** Entries of a ring: their size, and where their phase lies, which the device writes last. */
+/** Entries of a ring: their size, and the position of their phase, which the device writes last. */
 export interface RingEntry {
   readonly bytes: number;
   /** Byte of the DWORD whose lowest bit is the phase. */
@@ -12,22 +12,22 @@ export interface RingEntry {
 
 const dword = 4;
 
-/** Where entry `number` lies among `entries`, a power of two. */
+/** Index of entry `number` in a ring of `entries`, a power of two. */
 export function placeOf(number: number, entries: number): number {
   return (number & (entries - 1)) >>> 0;
 }
 
-/** The phase that entry `number` is written with. */
+/** The phase of entry `number` in a ring of `entries`. */
 export function phaseOf(number: number, entries: number): number {
   return (number & entries) === 0 ? 1 : 0;
 }
 
 /**
- * A ring in host memory that the device writes and the host reads (US6725296): completions, events, kick records. The host sees a new
- * entry by its phase, which changes from round to round, and tells the device by a record in memory how far it has read.
+ * A ring in host memory that the device writes and the host reads (US6725296): completions, events, kick records. The host detects a new
+ * entry by its phase, which alternates from pass to pass, and reports its position in a memory record.
  */
 export class DeviceRing {
-  /** Entries that it holds. */
+  /** Capacity in entries. */
   readonly capacity: number;
   /** The ring as DWORDs. */
   readonly dwords: Int32Array;
@@ -39,8 +39,8 @@ export class DeviceRing {
   private count = 0;
 
   /**
-   * @param ring entries, a power of two of them; @param head where the device looks how many were read
-   * @param read how many were read already, of a ring of another size
+   * @param ring entries, a power of two of them; @param head memory record with the number of entries read
+   * @param read number of entries already read, from a ring of another size
    */
   constructor(ring: DmaMemory, head: DmaMemory, entries: number, { bytes, phaseByte }: RingEntry, read = 0) {
     this.capacity = entries;
@@ -53,22 +53,22 @@ export class DeviceRing {
     this.phase = phaseOf(read, entries);
   }
 
-  /** Where the oldest entry that was not read begins, DWORDs. */
+  /** Offset of the oldest unread entry, DWORDs. */
   get place(): number {
     return this.begin;
   }
 
-  /** Entries that were read, modulo 2^32. */
+  /** Number of entries read, modulo 2^32. */
   get read(): number {
     return this.count >>> 0;
   }
 
-  /** Whether the device has written the oldest entry that was not read. */
+  /** Whether the device has written the oldest unread entry. */
   get isWritten(): boolean {
     return (loadAcquire(this.dwords, this.begin + this.phaseAt) & 1) === this.phase;
   }
 
-  /** The oldest entry was read. */
+  /** Marks the oldest entry as read. */
   next(): void {
     this.count = (this.count + 1) | 0;
     this.begin += this.entryDwords;
@@ -77,12 +77,12 @@ export class DeviceRing {
     this.phase ^= 1;
   }
 
-  /** The device learns how many were read, and uses their places again. */
+  /** Reports the number of entries read, so that the device can reuse their places. */
   tellRead(): void {
     storeRelease(this.head, 0, this.count);
   }
 
-  /** Visits the place, in DWORDs, of each entry that is written and was not read, oldest first. */
+  /** Calls back with the offset, in DWORDs, of each written, unread entry, oldest first. */
   eachWritten(visit: (place: number) => void): void {
     let { begin, phase } = this;
     for (let left = this.dwords.length; left > 0; left -= this.entryDwords) {

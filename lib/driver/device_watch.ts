@@ -1,22 +1,22 @@
 import type { DeviceFunction } from './device_function.ts';
 import { requireKnown } from './function_status.ts';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const period = 1000;
 
 /**
- * Looks, while a caller waits, whether the device is still there: one that is gone gives no interrupt. While something is posted and
- * not completed it looks for events and queues that stand still only, which takes no read of the device. It keeps no process and no device alive, and ends when
- * there has been neither for a while.
+ * Checks, while a caller waits, whether the device is still there, because a device that is gone raises no interrupt. While work is
+ * outstanding, it only checks for events and stalled queues, without a read of the device. It keeps neither process nor device alive, and
+ * stops some time after both conditions have ended.
  */
 export class DeviceWatch {
   private readonly device: DeviceFunction;
   private holders = 0;
-  /** Called after each look that found the device there. */
+  /** Called after each check that found the device present. */
   afterLook: (() => void) | undefined;
-  /** Called then while a caller waits. */
+  /** Called then if a caller waits. */
   afterHeldLook: (() => void) | undefined;
-  /** Whether something is posted and not completed. */
+  /** Whether work is outstanding. */
   isBusy: (() => boolean) | undefined;
   private timer: NodeJS.Timeout | undefined;
 
@@ -24,7 +24,7 @@ export class DeviceWatch {
     this.device = device;
   }
 
-  /** A caller waits, until {@link release} is called as often. */
+  /** A caller waits, until {@link release} has been called as often. */
   hold(): void {
     this.holders += 1;
     this.timer ??= this.start();
@@ -34,7 +34,7 @@ export class DeviceWatch {
     this.holders -= 1;
   }
 
-  /** Something was posted. */
+  /** Work was posted. */
   posted(): void {
     this.timer ??= this.start();
   }

@@ -15,15 +15,15 @@ import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import { isEnabled, isResetInProgress } from './function_status.ts';
 
-/** Milliseconds within which a reset is done (device.md allows 100). */
+/** Milliseconds within which a reset must complete (device.md allows 100). */
 const resetTimeout = 1000;
-/** Seconds after which the rest of a command that was begun is not to come any more: a driver writes it at one go. */
+/** Seconds after which an incomplete command counts as half-written: a driver writes a command without interruption. */
 const halfWrittenSeconds = 1;
 
 /**
- * Gives the device its memory and enables it, where it is not enabled yet: the job of function 0.
- * @returns whether it was this call
- * @throws VerbsError ENODEV: another function, and the device is not enabled; EIO: it does not take the memory; ENOMEM
+ * Gives the device its memory and enables it, if it is not enabled yet. Called for function 0.
+ * @returns whether this call enabled it
+ * @throws VerbsError ENODEV: another function, and the device is not enabled; EIO: the device does not accept the memory; ENOMEM
  */
 export function enable(device: DeviceFunction): boolean {
   if (isEnabled(device)) return false;
@@ -35,7 +35,7 @@ export function enable(device: DeviceFunction): boolean {
       expected: 'underlying function 0 open: it gives the device its memory and enables it',
     });
   }
-  // One that was disabled goes on with the memory that it has.
+  // A disabled device keeps its memory.
   if (controlPage.read64(CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET) !== 0n && setEnabled(device, true))
     return false;
   const memory = device.allocate(identity.contextMemoryNeeded);
@@ -46,7 +46,7 @@ export function enable(device: DeviceFunction): boolean {
     BigInt(identity.clockFrequency) * BigInt(halfWrittenSeconds),
   );
   if (setEnabled(device, true)) return true;
-  throw new VerbsError(`the device did not take ${memory.buffer.byteLength} B of context memory`, {
+  throw new VerbsError(`the device did not accept ${memory.buffer.byteLength} B of context memory`, {
     code: 'EIO',
     verb: 'openDevice',
     expected: 'memory that the device reaches by DMA',
@@ -54,9 +54,9 @@ export function enable(device: DeviceFunction): boolean {
 }
 
 /**
- * Enables the device, or disables it: until it is enabled again no packet comes or goes, and what is posted completes flushed. Of
+ * Enables or disables the device. While it is disabled, no packet arrives or leaves, and posted work completes as flushed. Called for
  * function 0.
- * @returns whether it is enabled now
+ * @returns whether the device is enabled now
  */
 export function setEnabled(device: DeviceFunction, enabled: boolean): boolean {
   device.controlPage!.write32(
@@ -66,7 +66,7 @@ export function setEnabled(device: DeviceFunction, enabled: boolean): boolean {
   return isEnabled(device);
 }
 
-/** Resets the whole device, which is not enabled then. Of function 0. @throws VerbsError ENODEV: it is gone; ETIMEDOUT */
+/** Resets the whole device, which disables it. Called for function 0. @throws VerbsError ENODEV: it is gone; ETIMEDOUT */
 export function resetDevice(device: DeviceFunction): void {
   device.controlPage!.write32(
     CONTROL_CONTROL_OFFSET,
@@ -75,7 +75,7 @@ export function resetDevice(device: DeviceFunction): void {
   waitForReset(device);
 }
 
-/** Resets the function: the device reaches none of its memory any more. @throws VerbsError ENODEV: it is gone; ETIMEDOUT */
+/** Resets the function: the device no longer accesses its memory. @throws VerbsError ENODEV: it is gone; ETIMEDOUT */
 export function resetFunction(device: DeviceFunction): void {
   device.page.write32(
     UNDERLYING_FUNCTION_RESET_OFFSET,
@@ -89,11 +89,14 @@ function waitForReset(device: DeviceFunction): void {
   while (isResetInProgress(device)) {
     device.board.advance();
     if (performance.now() > givenUp) {
-      throw new VerbsError(`the reset of underlying function ${device.underlyingFunction} does not end`, {
-        code: 'ETIMEDOUT',
-        verb: 'close',
-        expected: 'a device that answers; power it off and on',
-      });
+      throw new VerbsError(
+        `the reset of underlying function ${device.underlyingFunction} does not complete`,
+        {
+          code: 'ETIMEDOUT',
+          verb: 'close',
+          expected: 'a device that answers; power it off and on',
+        },
+      );
     }
   }
 }

@@ -41,7 +41,7 @@ export function allocationError(verb: string, error: unknown): unknown {
     return new VerbsError(problem!, { code: 'ENOTSUP', verb, expected, cause: error });
   }
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOMEM')) return error;
-  const expected = 'less memory, or what is not used given back';
+  const expected = 'less memory, or unused memory freed';
   return new VerbsError(error.message, { code: 'ENOMEM', verb, expected, cause: error });
 }
 

@@ -26,7 +26,7 @@ export function requireKnown(device: DeviceFunction): void {
   if (isEnabled(device)) return;
   const managementQueue = UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET;
   if (device.page.read64(managementQueue) !== 0n) return;
-  const reason = new VerbsError('the device was reset by its control function', {
+  const reason = new VerbsError('the control function reset the device', {
     code: 'ENODEV',
     verb: 'readRegister',
     expected: 'underlying function 0 open as long as the others; open the device again',

@@ -131,7 +131,7 @@ export class HcaDriver {
       );
     }
     if (setEnabled(this.device, enabled) !== enabled) {
-      throw new VerbsError('the device does not go on with the context memory that it has', {
+      throw new VerbsError('the device does not continue with its context memory', {
         code: 'EIO',
         verb,
         expected: 'a device that was not reset meanwhile; open it again',
@@ -228,7 +228,7 @@ export class HcaDriver {
 /** The management queues of a function serve one driver. @throws VerbsError EBUSY: another driver uses them */
 export function refuseTwoDrivers({ page, underlyingFunction }: DeviceFunction): void {
   if (page.read64(UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET) === 0n) return;
-  throw new VerbsError(`underlying function ${underlyingFunction} has a driver already`, {
+  throw new VerbsError(`underlying function ${underlyingFunction} already has a driver`, {
     code: 'EBUSY',
     verb: 'openDevice',
     expected: 'another underlying function, or the first driver closed',

@@ -74,7 +74,7 @@ export interface ObservedLane {
 /** @throws VerbsError EPERM: not the control function */
 export function controlPageOf({ controlPage, underlyingFunction }: DeviceFunction): RegisterPage {
   if (controlPage !== undefined) return controlPage;
-  throw new VerbsError(`underlying function ${underlyingFunction} does not see the control registers`, {
+  throw new VerbsError(`underlying function ${underlyingFunction} cannot read the control registers`, {
     code: 'EPERM',
     verb: 'readRegister',
     attribute: 'underlyingFunction',

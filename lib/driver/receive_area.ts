@@ -218,7 +218,7 @@ export class ReceiveArea {
     return new VerbsError(`the receive queue is full: ${size} work requests are not completed`, {
       code: 'ENOMEM',
       verb: 'postReceive',
-      expected: 'completions polled, or a queue made larger',
+      expected: 'completions polled, or a larger queue',
     });
   }
 

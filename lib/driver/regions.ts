@@ -6,7 +6,7 @@ import { VerbsError } from './errors.ts';
 import type { DeviceLoss } from './device_loss.ts';
 import { RegisterPage } from './register_page.ts';
 
-/** Where the registers and virtual collect buffers of a board lie, checked. */
+/** Locations of the registers and virtual collect buffers of a board, checked. */
 export class Regions {
   readonly all: readonly Region[];
   private readonly board: BoardFunction;
@@ -46,9 +46,9 @@ function nameOf(type: RegionType): string {
   return enumText('RegionType', regionTypeNames, type);
 }
 
-/** A board that has our magic number, but not what the driver needs. */
+/** The error for a board with the right magic number that lacks a feature that the driver needs. */
 export function notDrivable(why: string, expected: string): VerbsError {
-  return new VerbsError(`this board cannot be driven: ${why}; expected: ${expected}`, {
+  return new VerbsError(`this driver does not support the board: ${why}; expected: ${expected}`, {
     code: 'ENOTSUP',
     verb: 'openDevice',
     expected,

@@ -32,11 +32,11 @@ import { WorkRequestIds, type WorkRequestIdHolder } from './work_request_ids.ts'
 
 /** Sizes of a send queue. */
 export interface SendQueueSizes {
-  /** Work requests that it takes; a power of two up to 32768 is used, at least this many. */
+  /** Number of work requests, rounded up to a power of two, at most 32768. */
   readonly entries: number;
-  /** Most entries of a gather list, up to 16. */
+  /** Maximum entries of a gather list, up to 16. */
   readonly gatherEntries: number;
-  /** Most inline data, up to 256 B. */
+  /** Maximum inline data, up to 256 B. */
   readonly inlineBytes: number;
   /** The device signals every work request. */
   readonly signalAll?: boolean;
@@ -53,15 +53,15 @@ export interface PreparedCommand {
   readonly bytes: number;
   /** Bytes of header and payload. */
   readonly length: number;
-  /** It has a doorbell checksum, which covers the sequence number. */
+  /** Whether it has a doorbell checksum, which covers the sequence number. */
   readonly isSummed: boolean;
   readonly wrId: number | bigint;
 }
 
 /**
  * The send queue of a queue pair in host memory: references in a circular buffer, and the work queue entries that they refer to
- * (US6789143). A command is encoded once, in its entry; that is copied to a virtual collect buffer, and what the device fetches
- * when it found no physical collect buffer. Sequence numbers are 16 bits, free-running.
+ * (US6789143). A command is encoded once, in its entry. The driver copies the entry to a virtual collect buffer; the device fetches it if
+ * it found no physical collect buffer. Sequence numbers are 16 bits, free-running.
  */
 export class SendQueue {
   /** log2 of the entries. */
@@ -78,15 +78,15 @@ export class SendQueue {
   private readonly referenceDwords: Uint32Array;
   private readonly dwords: Uint32Array;
   private readonly bytes: Uint8Array;
-  /** Where the entry of each slot begins. */
+  /** Offset of the entry of each slot. */
   private readonly places: Uint32Array;
   private readonly wrIds: WorkRequestIds;
   private readonly writer: CommandWriter;
-  /** The prepared command that each slot holds; undefined: none was prepared. */
+  /** The prepared command that each slot holds; undefined: none. */
   private prepared: (PreparedCommand | undefined)[] | undefined;
   private next = 0;
   private completed = -1;
-  /** Of the command that was encoded last, rounded up to 8. */
+  /** Length of the last encoded command, rounded up to 8. */
   private lastBytes = 0;
 
   /** @throws VerbsError EINVAL: a size beyond what the device has */
@@ -116,12 +116,12 @@ export class SendQueue {
     this.writer = device.board.commandWriter(this.entryArea, device.virtualCollectBufferRegion.bar);
   }
 
-  /** Work requests that it takes. */
+  /** Number of work requests that it holds. */
   get capacity(): number {
     return this.entries;
   }
 
-  /** Work requests that are posted and not completed. */
+  /** Number of posted work requests that have not completed. */
   get outstanding(): number {
     return (this.next - this.completed - 1) & 0xffff;
   }
@@ -137,10 +137,10 @@ export class SendQueue {
   }
 
   /**
-   * Posts a work request: encodes it in its entry and copies it to a virtual collect buffer. One crossing into native code.
+   * Posts a work request: encodes it in its entry and copies it to a virtual collect buffer. One native call.
    * @returns its sequence number
-   * @throws VerbsError ENOMEM: the queue is full; EINVAL: more data or entries than the queue was made for; TypeError,
-   * RangeError: wrId, data. Nothing is posted then.
+   * @throws VerbsError ENOMEM: the queue is full; EINVAL: too much data or too many entries for the queue; TypeError, RangeError: wrId,
+   * data. Nothing is posted then.
    */
   post(origin: CommandOrigin, buffer: VirtualCollectBuffer, request: SendRequest): number {
     const sequenceNumber = this.next;
@@ -150,7 +150,7 @@ export class SendQueue {
   }
 
   /**
-   * Checks and encodes a work request once; see {@link postPrepared}. Inline data is that of now.
+   * Checks and encodes a work request once; see {@link postPrepared}. Inline data is copied now.
    * @throws VerbsError, TypeError, RangeError as {@link post}
    */
   prepare(origin: CommandOrigin, request: SendRequest): PreparedCommand {
@@ -169,7 +169,7 @@ export class SendQueue {
   }
 
   /**
-   * Posts a prepared work request. A slot that holds it from a former round is not written anew.
+   * Posts a prepared work request. Does not rewrite a slot that still holds it.
    * @returns its sequence number
    * @throws VerbsError ENOMEM: the queue is full; RangeError: wrId. Nothing is posted then.
    */
@@ -198,9 +198,9 @@ export class SendQueue {
   }
 
   /**
-   * Posts work requests by one doorbell: the device fetches them from the queue.
-   * @returns how many were posted: all
-   * @throws VerbsError as post(), with `posted`, the number of requests before the one that is wrong; these are posted
+   * Posts work requests with one doorbell: the device fetches them from the queue.
+   * @returns the number posted: all
+   * @throws VerbsError as post(), with `posted`, the number of requests before the faulty one; those are posted
    */
   postBatch(origin: CommandOrigin, buffer: VirtualCollectBuffer, requests: readonly SendRequest[]): number {
     let posted = 0;
@@ -215,33 +215,33 @@ export class SendQueue {
     return posted;
   }
 
-  /** Rings the doorbell for all that is posted and not completed. */
+  /** Rings the doorbell for all outstanding work requests. */
   startAll(queuePairNumber: number, buffer: VirtualCollectBuffer): void {
     if (this.outstanding > 0) buffer.start(queuePairNumber, (this.next - 1) & 0xffff);
   }
 
   /**
-   * A completion named this sequence number: it and all before it are completed, and their slots free.
-   * @param holder gets the wrId of the request, where it is wanted
+   * Handles a completion with this sequence number: it completes this and all earlier work requests and frees their slots.
+   * @param holder gets the wrId of the request, if needed
    */
   completedThrough(sequenceNumber: number, holder?: WorkRequestIdHolder): void {
     if (holder !== undefined) this.wrIds.get(sequenceNumber & (this.entries - 1), holder);
     this.completed = sequenceNumber;
   }
 
-  /** The queue is empty and begins with sequence number 0 again: its queue pair was reset. */
+  /** Empties the queue and restarts at sequence number 0, after a reset of its queue pair. */
   reset(): void {
     this.next = 0;
     this.completed = -1;
   }
 
-  /** The device does not reach it any more. */
+  /** Frees the queue: the device no longer accesses it. */
   free(): void {
     this.device.free(this.references);
     this.device.free(this.entryArea);
   }
 
-  /** Encodes a work request and its reference. Gives its slot. */
+  /** Encodes a work request and its reference. Returns its slot. */
   private put(origin: CommandOrigin, request: SendRequest): number {
     if (this.outstanding >= this.entries) throw this.full();
     this.checkData(request);
@@ -249,7 +249,7 @@ export class SendQueue {
     const slot = sequenceNumber & (this.entries - 1);
     const place = this.places[slot]!;
     this.wrIds.set(slot, request.wrId);
-    // Before the slot's bytes change: a request that is refused half encoded has changed them too.
+    // Before the slot's bytes change: encoding a request that is then refused changes them too.
     if (this.prepared !== undefined) this.prepared[slot] = undefined;
     this.lastBytes = encodeCommand(this.dwords, this.bytes, place, origin, sequenceNumber, request);
     this.refer(slot, place, sequenceNumber, COMMAND_HEADER_BYTES + payloadBytes(request));
@@ -265,7 +265,7 @@ export class SendQueue {
       sequenceNumber | (length << WORK_QUEUE_REFERENCE_LENGTH_SHIFT);
   }
 
-  /** Copies a command to a virtual collect buffer. One crossing into native code. */
+  /** Copies a command to a virtual collect buffer. One native call. */
   private write(buffer: VirtualCollectBuffer, place: number, bytes: number): void {
     const { words, writeCommand } = this.writer.calls;
     words[0] = this.writer.number;
@@ -296,7 +296,7 @@ export class SendQueue {
           ', and none of them is signaled, so that no completion will free them',
           'at least one of them signaled, signalAll, or a queue pair that is reset',
         ]
-      : ['', 'completions polled, or a queue made larger'];
+      : ['', 'completions polled, or a larger queue'];
     return new VerbsError(`${problem}${detail}; expected: ${expected}`, {
       code: 'ENOMEM',
       verb: 'postSend',

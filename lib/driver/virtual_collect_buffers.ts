@@ -17,10 +17,10 @@ import {
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 
-/** A page of the prefetchable BAR that a command is written to. */
+/** A page of the prefetchable BAR to which commands are written. */
 export class VirtualCollectBuffer {
   readonly number: number;
-  /** Begin of its page, bytes from the begin of its BAR. */
+  /** Offset of its page in its BAR, bytes. */
   readonly offset: number;
   private readonly device: DeviceFunction;
 
@@ -31,17 +31,17 @@ export class VirtualCollectBuffer {
     this.offset = offset + number * pageStride;
   }
 
-  /** Doorbell: work requests of a queue pair up to a sequence number lie in its send queue. */
+  /** Doorbell: announces the work requests of a queue pair up to a sequence number in its send queue. */
   start(queuePairNumber: number, sequenceNumber: number): void {
     this.writeSlot(DoorbellSlot.start, queuePairNumber, sequenceNumber);
   }
 
-  /** Doorbell: nothing more is fetched from the send queue of a queue pair until the next start. */
+  /** Doorbell: stops fetching from the send queue of a queue pair until the next start. */
   stop(queuePairNumber: number): void {
     this.writeSlot(DoorbellSlot.stop, queuePairNumber, 0);
   }
 
-  /** Gives up the command that was begun here, or the error of one that was refused; the buffer is free again. */
+  /** Cancels the half-written command of this buffer, or the error of a refused one; the buffer is free again. */
   cancel(): void {
     this.writeSlot(DoorbellSlot.cancel, 0, 0);
   }
@@ -55,8 +55,8 @@ export class VirtualCollectBuffer {
 }
 
 /**
- * The virtual collect buffers of a function. Queue pairs of one thread may share one, as a buffer is free again when its
- * command is written and fenced; they take turns so that the writes of one do not wait for the drain of another.
+ * The virtual collect buffers of a function. Queue pairs of one thread may share a buffer, because it is free again when its command is
+ * written and flushed. They use the buffers in turn, so that the writes of one do not wait for the flush of another.
  */
 export class VirtualCollectBuffers {
   private readonly device: DeviceFunction;
@@ -69,12 +69,12 @@ export class VirtualCollectBuffers {
     this.refresh();
   }
 
-  /** All of the function. */
+  /** All buffers of the function. */
   get all(): readonly VirtualCollectBuffer[] {
     return this.buffers;
   }
 
-  /** Reads which ones the function has, and how they are divided among its levels: the control function may have changed both. */
+  /** Reads the function's buffers and their division among its levels: the control function may have changed both. */
   refresh(): void {
     const { device } = this;
     const bar = device.page.read32(UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET);
@@ -107,14 +107,14 @@ export class VirtualCollectBuffers {
     return this.byLevel[level]!.length > 0;
   }
 
-  /** Whether a buffer is one of those that {@link take} gives for a level. */
+  /** Whether {@link take} could return this buffer for a level. */
   serves(level: QualityOfServiceLevel, buffer: VirtualCollectBuffer): boolean {
     return this.byLevel[level]!.includes(buffer);
   }
 
   /**
-   * A buffer for commands of a level: of the level's own, where it has some, so that its own physical collect buffers serve it
-   * (US8484392, sub-BAR); else of those that the levels share.
+   * Returns a buffer for commands of a level: one of the level's own if it has any, so that the level's own physical collect buffers serve
+   * it (US8484392, sub-BAR); otherwise one that the levels share.
    * @throws VerbsError ENOMEM: the function has none for this level
    */
   take(level: QualityOfServiceLevel): VirtualCollectBuffer {

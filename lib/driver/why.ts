@@ -22,19 +22,19 @@ import {
   type ObservedQueuePair,
 } from './observed.ts';
 
-/** Why a queue pair does not go on. */
+/** The reasons why a queue pair is stalled. */
 export interface Why {
   readonly queuePair: ObservedQueuePair;
-  /** In words, what counts most first. */
+  /** The reasons in words, the most important first. */
   readonly reasons: readonly string[];
 }
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**
- * Reasons why a queue pair's send queue waits: of any function, as the control registers show it; through a function that is not the
- * control function one of its own, and less of what others have to do with it.
- * @returns undefined: there is no queue pair of this number
+ * Finds the reasons why a queue pair's send queue waits. The control registers show any function's queue pair; another function shows its
+ * own, with less about the influence of others.
+ * @returns undefined: there is no queue pair with this number
  */
 export function whyStalled(device: DeviceFunction, number: number): Why | undefined {
   const queuePair = observeQueuePair(device, number);
@@ -113,7 +113,7 @@ function ofLane(device: DeviceFunction, queuePair: ObservedQueuePair): string[] 
   ];
 }
 
-/** Kinds of credits of which none is free for the lane; for a function that does not see lanes, for its level. */
+/** Kinds of credits of which the lane has none free; for a function that cannot see lanes, its level. */
 function creditsLacking(device: DeviceFunction, { lane: number, level }: ObservedQueuePair): string[] {
   const { controlPage } = device;
   if (controlPage === undefined) {
@@ -132,7 +132,7 @@ function creditsLacking(device: DeviceFunction, { lane: number, level }: Observe
   ];
 }
 
-/** The next command is not fetched, because no list would take it. */
+/** The next command is not fetched, because no list has room for it. */
 function ofRoom({ roomWait, lane, underlyingFunction }: ObservedQueuePair): string[] {
   switch (roomWait) {
     case RoomWait.none:
@@ -165,7 +165,7 @@ function ofScheduler(
   ];
 }
 
-/** Whether send_queue_scheduler has a buffer to fetch into; who does not see them takes it for granted. */
+/** Whether send_queue_scheduler has a buffer to fetch into; assumed if the function cannot see them. */
 function isFetching(device: DeviceFunction): boolean {
   const { controlPage, identity } = device;
   if (controlPage === undefined) return true;
@@ -185,7 +185,7 @@ function ofPeer({ unacknowledged, retriesLeft }: ObservedQueuePair): string[] {
   ];
 }
 
-/** Nothing that the device knows of waits: what was posted may not have come through. */
+/** No work that the device knows of waits: the posted commands may have been lost. */
 function ofWriting(device: DeviceFunction, queuePair: ObservedQueuePair): string[] {
   const reasons = device.controlPage === undefined ? ofOwnBuffers(device) : ofBuffers(device, queuePair);
   if (reasons.length > 0 || queuePair.unacknowledged > 0) return reasons;
@@ -214,7 +214,7 @@ function ofBuffers(device: DeviceFunction, { underlyingFunction }: ObservedQueue
   return reasons;
 }
 
-/** A function sees of its buffers which ones are in use, and not what for. */
+/** A function sees which of its buffers are in use, but not their commands. */
 function ofOwnBuffers(device: DeviceFunction): string[] {
   const inUse = observeBuffersInUse(device);
   if (inUse.length === 0) return [];

@@ -1,14 +1,14 @@
 import { PAGE_BYTES, WORK_QUEUE_ENTRY_ALIGNMENT } from '../spec/index.ts';
 
-/** Places of the entries of a work queue in its entry area: aligned, none across a page. */
+/** Places of the entries of a work queue in its entry area: aligned, none crosses a page. */
 export interface EntryPlaces {
-  /** Where the entry of each slot begins, bytes. */
+  /** Offset of the entry of each slot, bytes. */
   readonly places: Uint32Array;
-  /** Bytes of the area, whole pages. */
+  /** Length of the area in bytes, whole pages. */
   readonly areaBytes: number;
 }
 
-/** @param largest bytes of the largest entry, at most a page */
+/** @param largest length of the largest entry in bytes, at most a page */
 export function placeEntries(entries: number, largest: number): EntryPlaces {
   const entryBytes = Math.ceil(largest / WORK_QUEUE_ENTRY_ALIGNMENT) * WORK_QUEUE_ENTRY_ALIGNMENT;
   const entriesPerPage = Math.floor(PAGE_BYTES / entryBytes);

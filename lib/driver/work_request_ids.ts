@@ -1,6 +1,6 @@
 import { isUint32, wrongRange, wrongType } from './arguments.ts';
 
-/** Where the identifier of a completed work request goes, in two halves, signed: V8 keeps any of them without an allocation then. */
+/** Receives the identifier of a completed work request, in two signed halves, which V8 stores without an allocation. */
 export interface WorkRequestIdHolder {
   identifierLow: number;
   identifierHigh: number;
@@ -11,9 +11,9 @@ const high = 2 ** 32;
 const words = new BigUint64Array(1);
 const wordHalves = new Int32Array(words.buffer);
 
-/** The identifiers that a user gave the work requests of a queue, by slot: 64 bits each, in two halves. */
+/** The identifiers of the work requests of a queue, by slot: 64 bits each, in two halves. */
 export class WorkRequestIds {
-  /** Of each slot the low and the high half. */
+  /** The low and the high half of each slot. */
   private readonly halves: Int32Array;
 
   constructor(slots: number) {
@@ -21,8 +21,8 @@ export class WorkRequestIds {
   }
 
   /**
-   * Keeps an identifier; none is 0.
-   * @throws TypeError neither number nor bigint; RangeError: not a whole number from 0 to 2^53 − 1, or a bigint from 0 to 2^64 − 1
+   * Stores an identifier; the default is 0.
+   * @throws TypeError neither number nor bigint; RangeError: not an integer from 0 to 2^53 − 1, or not a bigint from 0 to 2^64 − 1
    */
   set(slot: number, wrId: number | bigint = 0): void {
     const { halves } = this;
@@ -45,7 +45,7 @@ export class WorkRequestIds {
     scratch.set(0, wrId);
   }
 
-  /** Those of another queue with as many slots or fewer. */
+  /** Copies the identifiers of another queue with as many slots or fewer. */
   copy(others: WorkRequestIds): void {
     this.halves.set(others.halves);
   }

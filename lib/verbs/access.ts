@@ -30,12 +30,12 @@ export function requireRights(access: number): void {
   checkFields('register_memory_input', { access_flags: access }, () => 'access');
   if ((access & remoteChanges) === 0 || (access & Access.localWrite) !== 0) return;
   throw new VerbsError(
-    'access lets the peer change the memory region and not its owner; expected: localWrite beside remoteWrite and remoteAtomic',
+    'access grants remote write without local write; expected: localWrite with remoteWrite and remoteAtomic',
     {
       code: 'EINVAL',
       verb: 'registerMemory',
       attribute: 'access',
-      expected: 'localWrite beside remoteWrite and remoteAtomic',
+      expected: 'localWrite with remoteWrite and remoteAtomic',
     },
   );
 }

@@ -117,7 +117,7 @@ export class Context extends VerbsObject {
     this.requireOpen('share');
     const { name } = this.origin;
     if (name !== undefined) return { device: formatDeviceString(name) };
-    throw new VerbsError('the context was made of an open function, which other threads do not find', {
+    throw new VerbsError('the context was made from an open function, which other threads cannot find', {
       code: 'ENOTSUP',
       verb: 'share',
       expected: 'a context that was opened by a device string',
@@ -272,7 +272,7 @@ export class Context extends VerbsObject {
   observeKicks(): void {
     this.requireOpen('observeKicks');
     if (this.records !== undefined) {
-      throw new VerbsError('the kicks of this device are observed already', {
+      throw new VerbsError('another observer already reads the kicks of this device', {
         code: 'EBUSY',
         verb: 'observeKicks',
         expected: 'one observer at a time',

@@ -154,7 +154,7 @@ Napi::Value BoardFunction::removal(const Napi::CallbackInfo& info) {
 board::Observation& BoardFunction::observation(Napi::Env env) const {
   if (board::Observation* const observation = open(env).observation())
     return *observation;
-  throw observation_error(env, "only an observer of an emulated board is handed out what its functions do");
+  throw observation_error(env, "only an observer of an emulated board can watch its functions");
 }
 
 Napi::Value BoardFunction::watch(const Napi::CallbackInfo& info) {

@@ -30,7 +30,7 @@ public:
   Observation* observation() override { return &view_; }
 
 private:
-  static constexpr const char* refusal = "the function is only looked at; expected: one that is open";
+  static constexpr const char* refusal = "the function is observed, not open; expected: an open function";
 
   FunctionView view_;
   BoardFacts facts_;

@@ -11,7 +11,7 @@
 
 namespace fpga_verbs::board {
 
-// What an observer can watch; each kind has its own ring.
+// The kinds of activity that an observer can watch; each has its own ring.
 enum class WatchKind : uint8_t {
   kicks,       // spec::KickRecord
   events,      // WatchedEvent

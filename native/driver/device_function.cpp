@@ -37,7 +37,7 @@ int DeviceFunction::identify() {
   if (magic == all_ones)
     return explain(ENODEV, "the device is gone: its registers read all ones");
   if (magic != spec::identity::magic_reset)
-    return explain(ENOTSUP, "this is no fpga-verbs HCA: BAR 0 does not begin with its magic number");
+    return explain(ENOTSUP, "not an fpga-verbs HCA: BAR 0 does not begin with its magic number");
   const spec::identity::Version version{read_identity(spec::identity::version)};
   const spec::identity::Version known{spec::identity::version_reset};
   if (version.major() != known.major())

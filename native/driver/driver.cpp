@@ -48,7 +48,7 @@ std::unique_ptr<Driver> Driver::open(const std::string& device, int& error) {
 int Driver::begin() {
   if (function_->read64(registers::management_completion_queue_address) != 0)
     return explain(EBUSY, "underlying function " + std::to_string(function_->underlying_function()) +
-                              " has a driver already; open another one");
+                              " already has a driver; open another one");
   if (const int error = enable())
     return error;
   if (!management_.begin(*function_))
@@ -88,7 +88,7 @@ int Driver::enable() {
   control.set_enable(1);
   function_->write_control(spec::control::control, control.bits);
   has_enabled_ = true;
-  return is_enabled() ? 0 : explain(EIO, "the device did not take its context memory");
+  return is_enabled() ? 0 : explain(EIO, "the device did not accept its context memory");
 }
 
 // A queue pair is in the queuing structure of its level once at most: one with an entry each cannot overflow.

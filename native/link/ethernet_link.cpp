@@ -41,7 +41,7 @@ iovec part_of(std::span<const uint8_t> bytes) { return {const_cast<uint8_t*>(byt
 
 std::string reason_of(int failure, const std::string& path) {
   if (failure == EADDRINUSE)
-    return path + " is there already, and not left behind by a board that was killed; name another path";
+    return path + " already exists, and is not left over from a killed board; use another path";
   return path + ": " + std::strerror(failure);
 }
 

@@ -69,7 +69,7 @@ bool take_option(const std::string& part, EthernetOptions& options, std::string&
               "that are reached without it, as in 10.0.0.254/24";
     return options.gateway.has_value();
   }
-  failure = "behind its paths there may be vlan=NUMBER and gateway=ADDRESS/BITS";
+  failure = "its paths may be followed by vlan=NUMBER and gateway=ADDRESS/BITS";
   return false;
 }
 

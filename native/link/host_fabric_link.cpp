@@ -62,7 +62,7 @@ bool HostFabricLink::take_number(std::optional<unsigned> board_number, std::stri
       return false;
     }
   }
-  failure = "it has no place left for a board; use another name";
+  failure = "it has no room for another board; use another name";
   return false;
 }
 

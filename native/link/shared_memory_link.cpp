@@ -51,7 +51,7 @@ SharedMemoryLink::~SharedMemoryLink() {
 // The first end of a name listens for the other.
 bool SharedMemoryLink::begin(std::optional<unsigned> board_number, std::string& failure) {
   constexpr unsigned attempts = 64; // another may come or go in between
-  failure = "its other ends come and go; end their processes, or use another name";
+  failure = "its other end keeps disconnecting; end those processes, or use another name";
   for (unsigned attempt = 0; attempt < attempts; ++attempt) {
     bool is_crowded = false;
     if (Descriptor socket = place_.connect(is_crowded)) {
@@ -88,7 +88,7 @@ SharedMemoryLink::Paired SharedMemoryLink::pair(Descriptor socket, std::optional
     const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
     if (received == Received::malformed || left <= milliseconds::zero()) {
       failure = received == Received::malformed
-                    ? "the other end is no board of this version"
+                    ? "the other end is not a board of this version"
                     : "the other end does not answer; end its process, or use another name";
       return Paired::refused;
     }
@@ -102,7 +102,7 @@ SharedMemoryLink::Paired SharedMemoryLink::take_answer(Descriptor socket, Greete
                                                        std::optional<unsigned> board_number,
                                                        unsigned& own_number, std::string& failure) {
   if (greeted.greeting.taken != 0) {
-    failure = "it has two ends already; use another name";
+    failure = "it already has two ends; use another name";
     return Paired::refused;
   }
   const unsigned other = greeted.greeting.board_number;
@@ -115,7 +115,7 @@ SharedMemoryLink::Paired SharedMemoryLink::take_answer(Descriptor socket, Greete
   made->socket = std::move(socket);
   made->side = 1;
   if (made->mapping == nullptr) {
-    failure = "the other end is no board of this version";
+    failure = "the other end is not a board of this version";
     return Paired::refused;
   }
   own_number = board_number.value_or(other == 0 ? 1 : 0);

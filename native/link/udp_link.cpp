@@ -67,7 +67,8 @@ std::string reason_of(int failure, const std::string& address) {
 std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& failure) {
   const auto found = parsed(address);
   if (!found || !is_own(udp_address(*found))) {
-    failure = "\"" + address + "\" is no IPv4 or IPv6 address of one interface, as 127.0.0.1 or fd00::1";
+    failure =
+        "\"" + address + "\" is not an IPv4 or IPv6 address of one interface, such as 127.0.0.1 or fd00::1";
     return nullptr;
   }
   const UdpAddress own{udp_address(*found).address, static_cast<uint16_t>(spec::rocev2_udp_port)};

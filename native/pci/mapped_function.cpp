@@ -41,7 +41,7 @@ bool MappedFunction::add(BarRange&& range) {
 }
 
 const char* MappedFunction::loss() {
-  return faults_.happened() ? "its BARs do not answer: it was taken out, or its memory accesses are disabled"
+  return faults_.happened() ? "its BARs do not answer: it was removed, or its memory accesses are disabled"
                             : nullptr;
 }
 

@@ -20,8 +20,8 @@ constexpr size_t spare_pages = 16; // taken more than are needed, to find consec
 constexpr const char* no_huge_pages = "no hugepage of 2 MiB is free; expected: some reserved by echo 64 > "
                                       "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages; there is none";
 constexpr const char* no_addresses =
-    "/proc/self/pagemap does not tell physical addresses; expected: root, or "
-    "CAP_SYS_ADMIN, or vfio: in the place of pci:; there is no memory";
+    "/proc/self/pagemap does not show physical addresses; expected: root, or "
+    "CAP_SYS_ADMIN, or vfio: instead of pci:; there is no memory";
 
 std::string no_descriptor() { return std::string("no file descriptor is left: ") + std::strerror(errno); }
 
@@ -114,8 +114,8 @@ bool PhysicalMemory::add_run(size_t huge_pages, std::string& failure) {
     if (add_pages(1, nothing_more) && free_pages_.size() < huge_pages * 2 + spare_pages)
       continue;
     failure = "no " + std::to_string(huge_pages) +
-              " hugepages of 2 MiB are physically consecutive; expected: hugepages reserved at boot "
-              "(hugepages=N), or vfio: in the place of pci:; there is no memory";
+              " hugepages of 2 MiB are physically contiguous; expected: hugepages reserved at boot "
+              "(hugepages=N), or vfio: instead of pci:; there is no memory";
     return false;
   }
   return true;

@@ -62,7 +62,7 @@ std::shared_ptr<SysfsFunction> SysfsFunction::open(const SysfsFunctionSetup& set
     if (!mapped)
       return failed(range.path + " cannot be mapped");
     if (!function->add(std::move(mapped)))
-      return failed("faults of " + range.path + " cannot be taken");
+      return failed("faults of " + range.path + " cannot be handled");
   }
   return function;
 }
@@ -93,7 +93,7 @@ board::DmaMemory SysfsFunction::allocate_dma(size_t bytes, uint64_t& address, st
 }
 
 const char* SysfsFunction::foreign_memory_refusal() const {
-  return "memory of the process has no DMA address that stays, as no IOMMU stands before the function; "
+  return "memory of the process has no stable DMA address, because the function has no IOMMU; "
          "expected: memory of allocate(), or the function through vfio:";
 }
 

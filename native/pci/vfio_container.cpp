@@ -17,7 +17,7 @@ std::unique_ptr<VfioContainer> VfioContainer::open(const std::string& container_
   if (container < 0) {
     error = errno;
     failure = container_path + " cannot be opened: " + std::strerror(error) +
-              "; expected: the module vfio loaded, and leave to open the file";
+              "; expected: the module vfio loaded, and permission to open the file";
     return nullptr;
   }
   const int group = ::open(group_path.c_str(), O_RDWR | O_CLOEXEC);
@@ -66,7 +66,7 @@ bool VfioContainer::prepare(const std::string& group_path, const std::string& ad
   if (vfio_control(group_, VFIO_GROUP_SET_CONTAINER, &container_) != 0 ||
       vfio_control(container_, VFIO_SET_IOMMU, number(VFIO_TYPE1v2_IOMMU)) != 0) {
     const int reason = errno;
-    failure = group_path + " is not taken by the IOMMU: " + std::strerror(reason) +
+    failure = group_path + " is not accepted by the IOMMU: " + std::strerror(reason) +
               "; expected: an IOMMU that remaps interrupts, or the module parameter "
               "allow_unsafe_interrupts of vfio_iommu_type1";
     errno = reason;
@@ -76,7 +76,7 @@ bool VfioContainer::prepare(const std::string& group_path, const std::string& ad
   const int device = vfio_control(group_, VFIO_GROUP_GET_DEVICE_FD, name.data());
   if (device < 0) {
     const int reason = errno;
-    failure = address + " is not given by its group: " + std::strerror(reason) +
+    failure = address + " is not available from its group: " + std::strerror(reason) +
               "; expected: a function that is bound to vfio-pci";
     errno = reason;
     return false;

@@ -88,7 +88,7 @@ std::shared_ptr<VfioFunction> VfioFunction::open(const VfioFunctionSetup& setup,
   if (!function->set_master(true)) {
     error = EIO;
     failure = setup.address +
-              " cannot be made bus master: its configuration space does not take it; expected: a "
+              " cannot be made bus master: its configuration space does not accept it; expected: a "
               "function that answers, and is not powered down";
     return nullptr;
   }
@@ -123,7 +123,7 @@ bool VfioFunction::map_bars(std::string& failure) {
     }
     if (!add(std::move(range))) {
       const int reason = errno;
-      failure = "faults of BAR " + std::to_string(bar) + " cannot be taken: " + std::strerror(reason);
+      failure = "faults of BAR " + std::to_string(bar) + " cannot be handled: " + std::strerror(reason);
       errno = reason;
       return false;
     }
@@ -149,7 +149,7 @@ bool VfioFunction::enable_interrupts(std::string& failure) {
   }
   if (vectors > 0 && !signal_by(domain_->device(), index, events_)) {
     const int reason = errno;
-    failure = std::to_string(vectors) + " interrupt vectors are not to be had: " + std::strerror(reason);
+    failure = std::to_string(vectors) + " interrupt vectors are not available: " + std::strerror(reason);
     errno = reason;
     return false;
   }
@@ -167,7 +167,7 @@ bool VfioFunction::watch_removal(std::string& failure) {
     asked.events = EPOLLIN;
     if (event >= 0 && removal_ >= 0 && epoll_ctl(removal_, EPOLL_CTL_ADD, event, &asked) == 0)
       continue;
-    failure = "no eventfd is left by which the kernel could say that the function goes";
+    failure = "no eventfd is left for the kernel's removal request";
     return false;
   }
   const int device = domain_->device();
@@ -178,9 +178,8 @@ bool VfioFunction::watch_removal(std::string& failure) {
     if (signal_by(device, static_cast<unsigned>(index), {event}))
       continue;
     const int reason = errno;
-    failure =
-        std::string("the interrupt by which the kernel says that the function goes is not to be had: ") +
-        std::strerror(reason);
+    failure = std::string("the interrupt for the kernel's removal request is not available: ") +
+              std::strerror(reason);
     errno = reason;
     return false;
   }
@@ -189,9 +188,9 @@ bool VfioFunction::watch_removal(std::string& failure) {
 
 const char* VfioFunction::loss() {
   if (is_signalled(request_))
-    return "the kernel wants the function back, as when it is taken out or unbound from vfio-pci";
+    return "the kernel requests the function back, for removal or to unbind it from vfio-pci";
   if (is_signalled(error_))
-    return "the function has reported an error that is not corrected (PCIe AER)";
+    return "the function has reported an uncorrected error (PCIe AER)";
   return MappedFunction::loss();
 }
 
@@ -237,7 +236,7 @@ std::string VfioFunction::mapping_failure() const {
     return MappedFunction::mapping_failure();
   if (mapping_error_ == ENODEV)
     return "the device is gone; there is no address";
-  return std::string("the IOMMU takes no mapping: ") + std::strerror(mapping_error_) + ",";
+  return std::string("the IOMMU accepts no mapping: ") + std::strerror(mapping_error_) + ",";
 }
 
 bool VfioFunction::unmap_dma(uint64_t address) { return domain_ == nullptr || domain_->unmap(address); }

@@ -15,7 +15,7 @@ std::unique_ptr<VfioIommufd> VfioIommufd::open(const std::string& iommu_path, co
   const auto failed = [&failure, &error](const std::string& path) {
     error = errno;
     failure = path + " cannot be opened: " + std::strerror(error) +
-              "; expected: the module iommufd loaded, and leave to open the file";
+              "; expected: the module iommufd loaded, and permission to open the file";
     return nullptr;
   };
   const int iommu = ::open(iommu_path.c_str(), O_RDWR | O_CLOEXEC);
@@ -63,7 +63,7 @@ bool VfioIommufd::prepare(const std::string& device_path, std::string& failure) 
                       : "no other process has the function open, and every function of its group bound to "
                         "vfio-pci or to no driver");
   if (vfio_control(iommu_, iommufd::allocate_address_space, &allocate) != 0)
-    return failed(" is given no address space: ", "memory left in the kernel");
+    return failed(" gets no address space: ", "memory left in the kernel");
   address_space_ = attach.address_space = allocate.address_space;
   if (vfio_control(device(), iommufd::attach_device, &attach) != 0)
     return failed(" is not attached to its address space: ",

@@ -37,7 +37,7 @@ constexpr size_t notices_kept = 1024;
 std::unique_ptr<ServedBoard> ServedBoard::make(std::shared_ptr<board::EmulatedBoard> board,
                                                const ServedBoardOptions& options, std::string& failure) {
   if (board->stepped() != nullptr) {
-    failure = "a board with progress stepped is not served: its clock would stand while a client waits";
+    failure = "a board with progress stepped cannot be served: its clock would stop while a client waits";
     return nullptr;
   }
   if (options.first_function >= board->options().underlying_functions) {
@@ -140,7 +140,7 @@ void ServedBoard::opened(const ServedClient& client) { note(ServedNotice::Kind::
 // The process that looks on most often loses a look where there are too many.
 void ServedBoard::observed() {
   if (ServedClient* const most = one_too_many(most_observers, &ServedClient::observes))
-    most->refuse("more look on than are served");
+    most->refuse("too many observers");
 }
 
 // The thread.

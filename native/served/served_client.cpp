@@ -55,7 +55,7 @@ bool ServedClient::take_messages(ServedBoard& board) {
     if (received->bytes == 0)
       return false;
     if (!received->whole || received->bytes != sizeof request || request.magic != protocol_magic) {
-      reason_ = "a message that is no request of this version";
+      reason_ = "a message that is not a request of this version";
       return false;
     }
     if (request.kind == RequestKind::wake)
@@ -63,7 +63,7 @@ bool ServedClient::take_messages(ServedBoard& board) {
     board.count_work(1);
     if (!reply_to(request, board)) {
       if (reason_.empty())
-        reason_ = "it takes no replies";
+        reason_ = "it does not read its replies";
       return false;
     }
     return true; // the next one when the others have had their turn
@@ -302,7 +302,7 @@ void ServedClient::look(const ServedTransaction& transaction) {
   uint32_t value = 0;
   std::memcpy(&value, transaction.data.data(), sizeof value);
   if (transaction.length != sizeof value || !view_->write32(transaction.bar, transaction.offset, value))
-    reason_ = "a write of who may only look";
+    reason_ = "a write by an observer";
 }
 
 } // namespace fpga_verbs::served

@@ -62,8 +62,8 @@ std::shared_ptr<ServedFunction> ServedFunction::ask(const std::string& path, con
   const std::optional<Reply> reply = connection->ask(request, descriptor);
   if (!reply) {
     failure = connection->is_gone()
-                  ? OpenFailure{"ENODEV", "the server went away while it was asked; start it anew"}
-                  : OpenFailure{"ETIMEDOUT", "the server does not answer; look whether it is stopped"};
+                  ? OpenFailure{"ENODEV", "the server ended during the request; restart it"}
+                  : OpenFailure{"ETIMEDOUT", "the server does not answer; check whether it is stopped"};
     return nullptr;
   }
   std::optional<link::SealedMemory> page =
@@ -210,7 +210,7 @@ DmaMemory ServedFunction::allocate_dma(size_t bytes, uint64_t& address, std::str
 }
 
 const char* ServedFunction::foreign_memory_refusal() const {
-  return "the server of the board does not reach memory of this process; expected: memory of allocate()";
+  return "the server of the board cannot reach memory of this process; expected: memory of allocate()";
 }
 
 bool ServedFunction::unmap_dma(uint64_t address) {

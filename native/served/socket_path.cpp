@@ -61,7 +61,7 @@ Descriptor SocketPath::listen(const std::string& path, std::string& failure) {
   bool bound = made && fchmod(made.get(), owner_alone) == 0 && bind_to(made.get(), address);
   if (!bound && errno == EADDRINUSE) {
     if (!is_left_over(path, address)) {
-      failure = "something is there already; end the server that uses it, or take another path";
+      failure = "the path already exists; end the server that uses it, or use another path";
       return {};
     }
     bound = unlink(path.c_str()) == 0 && bind_to(made.get(), address);
@@ -88,7 +88,7 @@ Reached SocketPath::connect(const std::string& path, Descriptor& socket, std::st
       failure = "no server serves a board there; start: hca serve " + path;
       return Reached::absent;
     }
-    failure = reason == EAGAIN ? "its server is busy: it accepts no connection; look whether it is stopped"
+    failure = reason == EAGAIN ? "its server is busy: it accepts no connection; check whether it is stopped"
                                : std::strerror(reason);
     return reason == EAGAIN ? Reached::busy : Reached::failed;
   }

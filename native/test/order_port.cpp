@@ -279,7 +279,7 @@ const char* OrderPort::contradiction() {
   if (const char* const wrong = device_.virtual_kick.verify(); wrong != nullptr)
     return wrong;
   if (device_.send_queue_scheduler.verify() != nullptr)
-    return "the queuing structures contradict each other";
+    return "the queuing structures are inconsistent";
   if (device_.queue_pair_state_cache.verify() != nullptr)
     return "queue_pair_state_cache contradicts itself";
 

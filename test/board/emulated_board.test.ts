@@ -82,11 +82,11 @@ describe('a recording', () => {
   });
 
   it.each([
-    ['{}', /line 1: this is no fpga-verbs recording of version 1/],
+    ['{}', /line 1: not an fpga-verbs recording of version 1/],
     ['garbage', /line 1: not JSON/],
     [
       '{"format":"fpga-verbs recording","version":1,"options":{}}\n{"kind":"jump"}',
-      /line 2: this is no transaction/,
+      /line 2: not a transaction/,
     ],
   ])('%s is refused', (text, message) => {
     expect(() => parseRecording(text)).toThrow(message);

@@ -115,7 +115,7 @@ describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
     const process = new HcaProcess([...command, '127.0.0.1', '-p', `${port}`, '--timeout', '1']);
     expect(await process.ended).toMatchObject({
       exitCode: 1,
-      error: `hca: TCP port ${port} of 127.0.0.1 does not answer for 1 s; look whether a firewall drops what is sent there\n`,
+      error: `hca: TCP port ${port} of 127.0.0.1 does not answer for 1 s; check whether a firewall drops packets to it\n`,
     });
   });
 
@@ -129,7 +129,7 @@ describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
     const host = await hostSaying(said);
     const looking = new HcaProcess([...command, 'localhost', '-p', `${host.port}`, '--timeout', '1']);
     (await guestOf(port)).write(said);
-    const silence = /^hca: the other end says nothing for 1 s; --timeout says how long to wait\n$/;
+    const silence = /^hca: the other end sent nothing for 1 s; --timeout sets how long to wait\n$/;
     const isForeign = command[0] === 'pingpong' && said.startsWith('0');
     expect((await waiting.ended).error).toMatch(silence);
     expect((await looking.ended).error).toMatch(isForeign ? /a program of libibverbs/ : silence);
@@ -165,7 +165,7 @@ describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
     await Promise.all([waiting, looking].map((each) => each.hasSaid('remote address')));
     waiting.kill('SIGKILL');
     const { exitCode, error } = await looking.ended;
-    expect(error).toMatch(/^hca: (the other end has gone before all was done|work request .* failed: .*)\n$/);
+    expect(error).toMatch(/^hca: (the other end disconnected too early|work request .* failed: .*)\n$/);
     expect(exitCode).toBe(1);
   });
 

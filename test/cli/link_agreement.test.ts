@@ -219,7 +219,7 @@ describe('an offer', () => {
   });
 
   it.each([undefined, null, 7, {}, { ...offer('emu:'), token: 7 }])('is not %j', (said) => {
-    expect(() => readOffer(said)).toThrow('the other end does not say which device it has');
+    expect(() => readOffer(said)).toThrow('the other end did not send its device');
   });
 
   it('has IPv4 addresses as such', () => {

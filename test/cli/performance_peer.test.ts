@@ -79,7 +79,7 @@ describe('hca lat and hca bw between two processes', () => {
       'the other end speaks version 2, this one 3; use the same hca at both ends',
     ],
     ['a failure', '{"say":"failed","message":"out of memory"}\n', 'the other end failed: out of memory'],
-    ['nothing', '', 'the other end has gone before all was done'],
+    ['nothing', '', 'the other end disconnected too early'],
   ])('end when the other end says %s', async (_, said, message) => {
     const port = await freePort();
     const signal = newSignal();

@@ -77,7 +77,7 @@ describe('the meeting of two ends', () => {
   it.each([
     ['an answer', '0000:000011:000022:fe8000000000000000000000000000ff\0', undefined],
     ['garbage', 'x'.repeat(52), 'but an address is LID:QPN:PSN:GID'],
-    ['nothing', '', 'the other end has gone before all was done'],
+    ['nothing', '', 'the other end disconnected too early'],
   ])('is as ibv_rc_pingpong has it where that waits, and says %s', async (_, said, message) => {
     const server = createServer((socket) => {
       socket.once('data', (asked) => {
@@ -167,7 +167,7 @@ describe('hca pingpong between two processes', () => {
     };
     const wait = { size: 1, iters: 1, events: false, timeout: 0, signal: newSignal() };
     await expect(play([silent], false, { ...wait, isReliable: true })).rejects.toThrow(
-      'nothing came for 0 s after 3 messages; the other end has stopped, and --timeout says how long to wait',
+      'nothing came for 0 s after 3 messages; the other end has stopped, and --timeout sets how long to wait',
     );
     await expect(play([silent], false, { ...wait, isReliable: false })).rejects.toThrow(
       /an unreliable service/,
@@ -186,7 +186,7 @@ describe('hca pingpong between two processes', () => {
       ...words,
     ]);
     expect(error).toBe(
-      'hca: nothing came for 1 s after 0 messages; an unreliable service does not repeat what is lost, and --timeout says how long to wait\n',
+      'hca: nothing came for 1 s after 0 messages; an unreliable service does not repeat what is lost, and --timeout sets how long to wait\n',
     );
     expect(exitCode).toBe(1);
   });

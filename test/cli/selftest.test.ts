@@ -70,7 +70,7 @@ describe('hca selftest', () => {
     try {
       const { exitCode, out, error } = await runHca(['selftest', '--device', `emu:0?name=${name}`]);
       expect(exitCode).toBe(1);
-      expect(out).toMatch(/^identity \.+ FAILED: underlying function 0 has a driver already\n$/);
+      expect(out).toMatch(/^identity \.+ FAILED: underlying function 0 already has a driver\n$/);
       expect(error).toMatch(/^hca: identity failed: .*; look at: .*no other driver bound/);
       expect(context.queryDevice().underlyingFunction).toBe(0);
     } finally {

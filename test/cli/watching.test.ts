@@ -246,8 +246,11 @@ describe('beside a ping-pong of another process', { timeout: timeLimit }, () => 
 
 describe('without a board to watch', () => {
   it.each([
-    [['kicks', '--device', 'emu:'], /emu: is a board of this command alone: there are no kicks.*--count N/],
-    [['qps', '--device', 'emu:'], /there are no queue pairs of others to see; expected: --device serve:NAME/],
+    [
+      ['kicks', '--device', 'emu:'],
+      /emu: belongs to this command alone: it has no kicks of other processes.*--count N/,
+    ],
+    [['qps', '--device', 'emu:'], /it has no queue pairs of other processes; expected: --device serve:NAME/],
     [['events', '--device', 'serve:/nonexistent/x'], /no server serves a board there; start: hca serve/],
     [
       ['counters', 'cats', '--device', 'emu:'],

@@ -112,7 +112,7 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
       // The kernel waits here until the application has closed the function.
       await guest.run(takeAway);
       expect(await guest.run(untilTold)).toMatch(
-        /^deviceFatal ENODEV 7: the device is gone: the kernel wants the function back/,
+        /^deviceFatal ENODEV 7: the device is gone: the kernel requests the function back/,
       );
       await guest.run('kill -0 $(cat /tmp/work)');
       await guest.run(kill);

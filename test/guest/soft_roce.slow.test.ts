@@ -115,7 +115,8 @@ async function play(
     for (;;) {
       const host = await runHca([...here, String(forwardedPort), '127.0.0.1'], signal);
       // The emulator's network takes the call before it knows whether the guest does.
-      if (!/no end waits|has gone before|ECONNRESET/.test(host.error)) return { guest: await run, host };
+      if (!/no end waits|disconnected too early|ECONNRESET/.test(host.error))
+        return { guest: await run, host };
     }
   }
   const port = await freePort();

@@ -12,7 +12,8 @@ const file = (name: string, ...assertionResults: object[]): object => ({
   message: `${name} cannot be loaded`,
   assertionResults,
 });
-const refusal = 'VerbsError: memory of the process has no DMA address that stays, as no IOMMU stands before';
+const refusal =
+  'VerbsError: memory of the process has no stable DMA address, because the function has no IOMMU';
 
 describe('the summary of the tests in a virtual machine', () => {
   it('parts what passed, what failed, and what is left out by its reason', () => {

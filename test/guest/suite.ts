@@ -27,7 +27,7 @@ export function filesOf(root: string, isWhole: boolean): string[] {
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/: LeftOutError: left out: (.*)/, ''],
   [
-    /: VerbsError: memory of the process has no DMA address that stays/,
+    /: VerbsError: memory of the process has no stable DMA address/,
     'the test registers memory of the process, which pci: refuses',
   ],
 ];

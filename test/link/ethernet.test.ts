@@ -224,7 +224,7 @@ describe('a cable of Ethernet frames', () => {
     const link = `ethernet:${folder}/a,${folder}/b`;
     makeBoard(shared, { link });
     expect(() => makeBoard(shared, { link })).toThrow(
-      `link ${link}: ${folder}/a is there already, and not left behind by a board that was killed; name another path`,
+      `link ${link}: ${folder}/a already exists, and is not left over from a killed board; use another path`,
     );
     for (const paths of ['', 'a', ',b', 'a,', `a,${'b'.repeat(108)}`])
       expect(() => makeBoard(shared, { link: `ethernet:${paths}` })).toThrow(
@@ -237,7 +237,7 @@ describe('a cable of Ethernet frames', () => {
       ['gateway=10.0.0.1', 'as in 10.0.0.254/24'],
       ['gateway=10.0.0.1/33', 'as in 10.0.0.254/24'],
       ['gateway=fe80::1/64', 'as in 10.0.0.254/24'],
-      ['mtu=9000', 'behind its paths there may be vlan=NUMBER and gateway=ADDRESS/BITS'],
+      ['mtu=9000', 'its paths may be followed by vlan=NUMBER and gateway=ADDRESS/BITS'],
     ] as const)
       expect(() => makeBoard(shared, { link: `ethernet:${folder}/c,b,${words}` })).toThrow(message);
     writeFileSync(`${folder}/file`, '');

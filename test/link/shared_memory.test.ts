@@ -174,7 +174,7 @@ describe('a link of shared memory', () => {
       `link ${link}: the board at its other end has boardNumber 3; use another one`,
     );
     expect(makeBoard({ link }).boardNumber()).toBe(0);
-    expect(() => makeBoard({ link })).toThrow(`link ${link}: it has two ends already; use another name`);
+    expect(() => makeBoard({ link })).toThrow(`link ${link}: it already has two ends; use another name`);
   });
 
   it.each([
@@ -332,6 +332,6 @@ describe('an end that is not to be trusted', () => {
     const name = newName();
     const intruder = intrude(context, 'listens', name, '1', bytes);
     expect(await intruder.next()).toBe('ready');
-    expect(() => makeBoard({ link: `shm:${name}` })).toThrow('the other end is no board of this version');
+    expect(() => makeBoard({ link: `shm:${name}` })).toThrow('the other end is not a board of this version');
   });
 });

@@ -132,7 +132,7 @@ describe('a link of UDP sockets', () => {
       'this machine has no address 203.0.113.1',
     );
     expect(() => makeBoard(shared, { link: 'udp:here' })).toThrow(
-      '"here" is no IPv4 or IPv6 address of one interface',
+      '"here" is not an IPv4 or IPv6 address of one interface',
     );
     expect(() => makeBoard(shared, { link: 'udp:127.0.0.1', linkLayer: 'infiniband' })).toThrow(
       'link udp:127.0.0.1: links are shm:NAME, host:NAME, and on Ethernet udp:ADDRESS and ethernet:PATH,PATH',

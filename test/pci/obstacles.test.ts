@@ -86,7 +86,7 @@ describe('in the way of pci:', () => {
     expect(obstacles('pci', host, { group: 3, groupType: 'DMA-FQ' })).toEqual([
       'ENOTSUP: an IOMMU stands before 0000:01:00.0, and nothing is mapped there for sysfs',
     ]);
-    expect(cures('pci', host)).toBe('vfio:0000:01:00.0 in the place of pci:0000:01:00.0');
+    expect(cures('pci', host)).toBe('vfio:0000:01:00.0 instead of pci:0000:01:00.0');
   });
 
   it('is a file that may not be written', () => {
@@ -128,9 +128,7 @@ describe('in the way of vfio:', () => {
 
   it('is that there is no IOMMU', () => {
     const host = new FakeHost();
-    expect(obstacles('vfio', host, { driver: 'vfio-pci' })).toEqual([
-      'ENOTSUP: no IOMMU stands before 0000:01:00.0',
-    ]);
+    expect(obstacles('vfio', host, { driver: 'vfio-pci' })).toEqual(['ENOTSUP: 0000:01:00.0 has no IOMMU']);
     expect(cures('vfio', host)).toContain('intel_iommu=on');
   });
 

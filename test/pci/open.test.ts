@@ -128,7 +128,8 @@ describe('pci: on the files of a function', () => {
         poke(host, 'resource0', 0x10000 + page * pageStride, status);
       }
       // A register that is a file keeps the bit.
-      if (number === 0) expect(() => opened(host)).toThrow('the reset by its control register does not end');
+      if (number === 0)
+        expect(() => opened(host)).toThrow('the reset by its control register does not complete');
       else opened(host);
       expect(peek(host, 'resource0', 0x8000 + CONTROL_CONTROL_OFFSET) === 0).toBe(number !== 0);
     }

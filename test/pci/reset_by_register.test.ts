@@ -12,7 +12,7 @@ describe('a reset by the control register', () => {
   it('takes from the device what an application left that was killed', () => {
     using board = new EmulatedBoard(sizes);
     const left = new HcaDriver(board.open());
-    expect(() => new HcaDriver(board.open())).toThrow('underlying function 0 has a driver already');
+    expect(() => new HcaDriver(board.open())).toThrow('underlying function 0 already has a driver');
     const probe = board.open();
     resetByRegister(probe);
     probe.close();
@@ -25,7 +25,7 @@ describe('a reset by the control register', () => {
     const { offset } = board.regions.find(({ type }) => type === RegionType.control)!;
     const probe = board.open();
     const stuck = withReads(probe, (_, at) => (at === offset + CONTROL_CONTROL_OFFSET ? -1 : undefined));
-    expect(() => resetByRegister(stuck)).toThrow('does not end; expected: power off and on');
+    expect(() => resetByRegister(stuck)).toThrow('does not complete; expected: power off and on');
     probe.close();
   });
 });

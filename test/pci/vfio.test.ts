@@ -135,8 +135,8 @@ describe.each(ways)('vfio: by %s', (way) => {
   });
 
   it.each([
-    ['request', 'the kernel wants the function back, as when it is taken out or unbound from vfio-pci'],
-    ['error', 'the function has reported an error that is not corrected (PCIe AER)'],
+    ['request', 'the kernel requests the function back, for removal or to unbind it from vfio-pci'],
+    ['error', 'the function has reported an uncorrected error (PCIe AER)'],
   ] as const)(
     'is given up behind the interrupt of its %s, when its users have heard',
     async (name, reason) => {

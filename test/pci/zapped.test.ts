@@ -28,7 +28,7 @@ describe('a BAR that is taken away under the process', () => {
     expect(JSON.parse(stdout)).toEqual({
       values: [allOnes, allOnes, allOnes],
       others: 0,
-      reason: 'its BARs do not answer: it was taken out, or its memory accesses are disabled',
+      reason: 'its BARs do not answer: it was removed, or its memory accesses are disabled',
     });
     expect(IDENTITY_MAGIC_OFFSET).toBe(0);
   });

@@ -54,7 +54,7 @@ describe('who looks at a function of a served board', () => {
     expect(look.board.read32(IDENTITY_BAR, 0)).toBe(0xffff_ffff);
     await exchange(pair, 10);
     expect(served.takeNotices()).toMatchObject([
-      { kind: 'refused', underlyingFunction, reason: 'a write of who may only look' },
+      { kind: 'refused', underlyingFunction, reason: 'a write by an observer' },
     ]);
   });
 

@@ -30,9 +30,9 @@ async function expectReclaimed({ path, board }: Serving): Promise<void> {
 describe('a client of a served board', () => {
   it.each<[Way, string]>([
     ['writes malformed messages', ''],
-    ['takes no replies', 'it takes no replies'],
+    ['takes no replies', 'it does not read its replies'],
     ['asks for what there is not', 'a request of an unknown kind'],
-    ['sends garbage', 'a message that is no request of this version'],
+    ['sends garbage', 'a message that is not a request of this version'],
   ])('that %s is not served any more, and the others are', async (way, reason) => {
     const serving = serveTwo();
     for (const seed of [1, 2, 3]) {

@@ -177,7 +177,7 @@ describe('hca serve', { timeout: timeLimit }, () => {
 
   it.each([
     [['--device', 'pci:0000:01:00.0'], 1, /is not an emulated board.*expected: a device emu:/],
-    [['--device', 'emu:?progress=stepped'], 1, /a board with progress stepped is not served/],
+    [['--device', 'emu:?progress=stepped'], 1, /a board with progress stepped cannot be served/],
     [['/nonexistent/x'], 1, /no board is served at \/nonexistent\/x: No such file or directory/],
     [['--memory', '0'], 2, /It must be a whole number from 1/],
   ])('%j fails in one line', async (words, exitCode, message) => {

@@ -124,15 +124,15 @@ describe('a served board', () => {
   it('has a socket for its user alone, and takes the place of one that was left', () => {
     const { path, board, served } = serve();
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(() => board.serve({ path })).toThrow(`${path}: something is there already; end the server`);
+    expect(() => board.serve({ path })).toThrow(`${path}: the path already exists; end the server`);
     served.close();
     expect(existsSync(path)).toBe(false);
     writeFileSync(path, '');
-    expect(() => board.serve({ path })).toThrow('something is there already');
+    expect(() => board.serve({ path })).toThrow('the path already exists');
   });
 
   it.each<[BoardOptions, string]>([
-    [{ progress: 'stepped' }, 'a board with progress stepped is not served'],
+    [{ progress: 'stepped' }, 'a board with progress stepped cannot be served'],
     [{ underlyingFunctions: 1 }, 'the board has 1 underlying functions: none is left for clients'],
   ])('with %j is not served', (options, message) => {
     const board = makeBoard(shared, options);

@@ -69,11 +69,11 @@ describe('a server that is stopped', () => {
   });
 
   it.each([
-    ['does not answer', true, /the server does not answer; look whether it is stopped/],
+    ['does not answer', true, /the server does not answer; check whether it is stopped/],
     [
       'accepts no connection',
       false,
-      /its server is busy: it accepts no connection; look whether it is stopped/,
+      /its server is busy: it accepts no connection; check whether it is stopped/,
     ],
   ])('is given up when it %s', (_, isAccepted, message) => {
     if (!isAccepted) fill();

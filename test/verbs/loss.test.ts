@@ -72,7 +72,7 @@ describe('a device', () => {
     const guest = openDevice(control.board.open(1));
     const wait = expect(guest.createCompletionQueue().wait()).rejects.toMatchObject({
       code: 'ENODEV',
-      message: 'the device was reset by its control function',
+      message: 'the control function reset the device',
     });
     control.context[Symbol.dispose]();
     vi.advanceTimersByTime(1000);
@@ -128,7 +128,7 @@ describe.each(backends)('a completion queue that is overrun on $name', (backend)
     expect(taken).toEqual([0, 1, 2, 3]);
     expect(reason).toMatchObject({
       code: 'EOVERFLOW',
-      message: expect.stringContaining(`was overrun: it holds 4 completions`) as string,
+      message: expect.stringContaining(`overran: it holds 4 completions`) as string,
     });
     expect(() => completionQueue.poll(completions)).toThrow(expect.objectContaining({ code: 'EOVERFLOW' }));
   });

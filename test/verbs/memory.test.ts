@@ -127,7 +127,7 @@ describeInProcess('memory regions', (backend) => {
             code: 'EINVAL',
             verb: 'registerMemory',
             attribute: 'access',
-            expected: 'localWrite beside remoteWrite and remoteAtomic',
+            expected: 'localWrite with remoteWrite and remoteAtomic',
           }),
         );
       }

@@ -1,5 +1,5 @@
-// Control commands of several parts for collect_buffer, one after the other; of those that wait the lowest part goes first. A part holds
-// its request until it is done.
+// Serializes the control commands of several parts for collect_buffer; the lowest waiting part goes first. A part holds its request until
+// it is done.
 module control_commands #(
     parameter int unsigned PARTS = 3,
     parameter int unsigned PAGE_WIDTH = 9,

@@ -1,4 +1,4 @@
-// Round robin: the first set bit after `after`, going on at 0 behind the last; `after` itself comes last. 0 when none is set.
+// Round robin: the first set bit after `after`, wrapping to 0; `after` itself comes last. 0 when none is set.
 module find_next #(
     parameter int unsigned SIZE = 64,
     parameter int unsigned WIDTH = SIZE > 1 ? $clog2(SIZE) : 1

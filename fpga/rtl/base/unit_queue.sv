@@ -1,4 +1,4 @@
-// A few units on their way from one block to the next, first in first out. `filling` counts them, so that who pushes can stop in time.
+// A FIFO of a few units between two blocks. `filling` counts them, so that the producer can stop in time.
 module unit_queue #(
     parameter int unsigned UNIT_WIDTH = 128,
     parameter int unsigned ENTRIES = 8,  // A power of two.

@@ -1,5 +1,5 @@
-// The doorbell checksum of a command of which a DWORD came twice: what the buffers hold is read and added, some DWORDs a clock, when the
-// command is whole. Only the last copy of a DWORD counts, and which it replaced is not known any more.
+// Computes the doorbell checksum of a command in which a DWORD arrived twice: reads and adds the buffers' content, some DWORDs a clock,
+// when the command is complete. Only the last copy of a DWORD counts, and the replaced one is no longer known.
 module checksum_walk #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     localparam int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES)

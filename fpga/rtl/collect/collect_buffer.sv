@@ -1,24 +1,24 @@
-// Collects commands that are written to VCBs and management pages, piece by piece and in any order, and kicks each at the write
-// that completes it (US8589610). Owns the VCBs, the PCBs and who may use them.
+// Collects commands written to VCBs and management pages, in pieces and in any order, and kicks each at the write that completes it
+// (US8589610). Owns the VCBs, the PCBs and the rights to use them.
 //
-// A page is a VCB or, behind them, the management page of a function. That is closed until its function locks one of the PCBs for
-// management, which it collects in; it is closed again when its command is complete or refused.
+// A page is a VCB or, behind the VCBs, the management page of a function. A management page is closed until its function locks one of the
+// PCBs for management, in which it then collects; it is closed again when its command is complete or refused.
 //
-// A beat passes six stages, one a clock, whatever page the one before it is for. The state of each page lies in memories, which a reset
-// sweeps; what the beats ahead make of the page is passed on to those behind.
+// A beat passes six stages, one a clock, independent of the pages of earlier beats. The state of each page is in memories, which a reset
+// sweeps; changes by earlier beats are forwarded to later ones.
 //
-//   a  the beat as it came
-//   b  its whole DWORDs and doorbell slots; one that touches several slots goes on once for each
-//   c  what is kept of its page comes out of memory; whose page it is
-//   d  how many DWORDs it brings that were not there; the queue pair that it names is asked for
-//   x  it binds, stores, completes, rings or is refused; the answer on the queue pair is there
-//   y  the checksum is compared; kicks and what else goes out are made, and what is kept goes back to memory
+//   a  the beat as received
+//   b  its whole DWORDs and doorbell slots; a beat with several slots continues once for each
+//   c  the state of its page arrives from memory; the owner of the page
+//   d  the number of its new DWORDs; the query for the queue pair that it names
+//   x  it binds, stores, completes, rings or is refused; the answer about the queue pair arrives
+//   y  the checksum is compared; kicks and other outputs are formed, and the state returns to memory
 //
-// The kick is seen seven clocks after the completing beat was taken, with a checksum or without. A beat for a page whose checksum is being
-// compared waits at x for a clock or two, and so does what is behind it. Of a command of which a DWORD came twice and which asks for the
-// comparison the buffers are read again. Beats of other pages are held up for two clocks by that: it is set aside, its page is told as
-// summing, beats of that page wait at b, and when the sum is there it enters again behind b. Where a beat of its page is already behind it,
-// or another command is set aside, all wait. Control commands, and looks for half-written commands, enter behind b.
+// The kick appears seven clocks after the completing beat was accepted, with or without a checksum. A beat for a page whose checksum is
+// being compared waits one or two clocks at x, with all beats behind it. If a DWORD of a command with a checksum arrived twice, the buffers
+// are read again. This delays beats of other pages by two clocks: the command is set aside, its page is marked as summing, beats of that
+// page wait at b, and with its sum the command enters again behind b. If a beat of its page is already behind it, or another command is set
+// aside, all beats wait. Control commands, and checks for half-written commands, enter behind b.
 module collect_buffer #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,

@@ -1,5 +1,5 @@
-// AXI4 side of the VCB and management pages: takes bursts of any length, beats of any size up to BEAT_BYTES and any byte strobes, one beat a
-// clock, and hands them on in order. Reads return zero and have no side effect. Responses come in order, so there are no identifiers.
+// AXI4 side of the VCB and management pages: accepts bursts of any length, beats of any size up to BEAT_BYTES and any byte strobes, one
+// beat a clock, and passes them on in order. Reads return zero without side effect. Responses are in order, so there are no identifiers.
 module collect_buffer_host #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned ADDRESS_WIDTH = 20,

@@ -1,4 +1,4 @@
-// Makes the data units that collect_buffer sends out: what became of the beat in its last stage, one clock later.
+// Forms the data units that collect_buffer sends: the result of the beat in its last stage, one clock later.
 module collect_buffer_units #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,

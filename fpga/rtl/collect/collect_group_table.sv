@@ -1,9 +1,9 @@
-// How many pool PCBs each collect group may still take (US8589610, collect group table; US8484392, allotment of PCBs). They are
-// counted by the part of the BAR whose VCBs hold them. A level's use fills its own allotment first, then what the function's levels share,
-// then what all functions share; who pays follows from the counts alone, so a release repays what the function borrowed first.
+// The number of pool PCBs that each collect group may still take (US8589610, collect group table; US8484392, allotment of PCBs). PCBs count
+// by the part of the BAR whose VCBs hold them. A level uses its own allotment first, then the PCBs that the function's levels share, then
+// those that all functions share. The counts alone determine the payer, so a release first returns what the function borrowed.
 //
-// The numbers of PCBs that are left are worked out in steps from counts that registers hold, and are some clocks old when they are asked for.
-// Each PCB that was taken since then is counted off what paid for it, so that none is promised twice. One that comes back is there some clocks later.
+// The block computes the remaining numbers in steps from registered counts, so they are some clocks old when used. It charges each PCB
+// taken since then to its payer, so that none is granted twice. A returned PCB is available some clocks later.
 module collect_group_table #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,

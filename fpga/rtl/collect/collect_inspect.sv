@@ -1,8 +1,8 @@
-// The view that the control function has of pages and of the PCBs that they collect in: state, refusal, scoreboard and mask (US8589610,
-// scoreboard update), in the clock after it is asked for. It has copies of its own of what is kept of each page.
+// The control function's view of pages and of their PCBs: state, refusal, scoreboard and mask (US8589610, scoreboard update), one clock
+// after the request, from its own copies of the pages' state.
 //
-// The scoreboard has a bit for each segment that is whole and, in the masked variant, for each that the length leaves unused; there the
-// mask is that of the last write. In the direct variant the mask has the unused segments.
+// The scoreboard has a bit for each complete segment and, in the masked variant, for each segment that the length leaves unused; the mask
+// is then that of the last write. In the direct variant the mask holds the unused segments.
 module collect_inspect #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned PAGE_WIDTH = 9,

@@ -1,4 +1,5 @@
-// Header and payload buffers of the PCBs: a beat is written by DWORDs, or stored whole, and read whole, one clock later, by two ports.
+// Header and payload buffers of the PCBs: a beat is written by DWORDs or as a whole, and read as a whole, one clock later, through two
+// ports.
 module command_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,

@@ -1,6 +1,6 @@
-// Commands that virtual_kick starts, as an AXI4-Stream: header and payload out of their PCB, from the first byte on, a beat a clock, with
-// the unit of the kick beside every beat. A command that lies in no PCB is one beat without a byte. A beat that is not taken at once is
-// held, so that another may read meanwhile.
+// Commands that virtual_kick starts, as an AXI4-Stream: header and payload from their PCB, from the first byte on, one beat a clock, with
+// the kick unit beside every beat. A command without a PCB is one beat without bytes. A beat that is not accepted at once is held, so that
+// another reader can use the memory.
 module command_stream #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS

@@ -1,7 +1,7 @@
-// After a division of PCBs that leaves functions with more than they own and all share: looks at one VCB a clock for the half-written
-// command begun last whose PCB another function owns now, has it handed over to the send queue, and looks again, until every function
-// finds what it owns or no such command is left. PCBs of kicked commands come back as these are sent. Meanwhile no beat and no
-// control command goes on, so that what a division promises holds from its answer on.
+// Settles a division of PCBs that leaves functions with more than they own and all share. Searches the VCBs, one a clock, for the most
+// recently started half-written command whose PCB another function now owns, hands it over to the send queue, and repeats, until every
+// function finds the PCBs that it owns or no such command is left. PCBs of kicked commands return as the commands are sent. No beat and no
+// control command proceeds meanwhile, so the division's guarantees hold from its answer on.
 module division_settling #(
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS)

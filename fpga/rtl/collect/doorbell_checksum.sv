@@ -1,9 +1,9 @@
-// The doorbell checksum: the 32-bit ones' complement sum over the DWORDs that the buffers of a command hold when it is whole, and over
-// the queue pair's secret, is all ones when nothing was lost or changed (US8589610, doorbell checksum state: a checksum of the contents
-// of the payload buffer and the header buffer).
+// The doorbell checksum: the 32-bit ones' complement sum over all DWORDs in the buffers of a complete command, and over the queue pair's
+// secret, is all ones if nothing was lost or changed (US8589610, doorbell checksum state: a checksum of the contents of the payload buffer
+// and the header buffer).
 //
-// The DWORDs of a beat are added in two clocks. `sum` takes them in: carries gather on top, and a command cannot overflow it. Whether a
-// sum agrees is told of one that a register holds.
+// The block adds the DWORDs of a beat in two clocks. `sum` accumulates them: carries collect in the upper bits, and a command cannot
+// overflow it. The comparison uses a registered sum.
 module doorbell_checksum #(
     parameter int unsigned DWORDS = 2
 ) (

@@ -1,10 +1,10 @@
-// Kick records: a ring of each function in host memory, which tells of every kick, and of every command whose last packet has left. A
-// full ring drops and counts, and nothing ever waits for it; one that DMA cannot reach is turned off. The host's head is read only when
-// the copy says that the ring is nearly full.
+// Kick records: a ring of each function in host memory, with a record for every kick and for every command whose last packet has left. A
+// full ring drops and counts records, and no block ever waits for it; a ring that DMA cannot reach is switched off. The block reads the
+// host's head only when its copy shows that the ring is nearly full.
 //
-// Up to eight records wait for the DMA; a kick that finds no place among them is dropped and counted as well. Records go out one
-// behind the other, and their answers come later. Once one of a ring has failed, the others of it that are under way do not count:
-// the host reads in order, and gets no further than the one that is missing.
+// Up to eight records wait for the DMA; a kick beyond them is dropped and counted. Records are issued one behind the other, and their
+// answers arrive later. After a record of a ring has failed, the others in flight do not count, because the host reads in order and stops
+// at the missing one.
 module kick_records #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,

@@ -1,5 +1,5 @@
-// The function that holds each PCB for management, and the control commands by which the host gets and gives back a lock: a function its own, the
-// control function any. collect_buffer decides; what it tells is kept here, for a lock is broken by its PCB.
+// The owner of each management PCB, and the control commands by which the host locks and unlocks one: a function its own, the control
+// function any. collect_buffer decides; this block stores its decisions, because a lock is broken by its PCB.
 module management_locks #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,

@@ -1,6 +1,6 @@
-// Joins two ways to the pages of collect_buffer: bursts of the host to VCBs, and DWORDs to management pages, which come as registers. A
-// DWORD goes in between two bursts, whatever responses are still owed: the host's are given here, and all of them say OKAY. A burst
-// that begins while the device is not enabled ends here.
+// Merges two write paths to the pages of collect_buffer: bursts of the host to VCBs, and DWORDs to management pages, which arrive as
+// register writes. A DWORD enters between two bursts, even if responses are outstanding: this block answers the host's bursts itself,
+// always with OKAY. A burst that starts while the device is disabled ends here.
 module page_writes #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned VCB_WIDTH = 8,

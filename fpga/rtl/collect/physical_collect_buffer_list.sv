@@ -1,9 +1,8 @@
-// The free PCB list (US8589610): a bit string in which a set bit is a free PCB. The pool's PCBs come first, then the dedicated
-// ones: those of the management pages, then those that commands are fetched into. Of each kind the lowest free one is taken.
+// The free PCB list (US8589610): a bit string in which a set bit is a free PCB. The pool's PCBs come first, then the dedicated ones: those
+// of the management pages, then those for fetched commands. For each kind the lowest free one is taken.
 //
-// Three of the pool are looked for before they are asked for, one a clock, so that one can be taken in every clock; one that comes back can be
-// taken four clocks later. They are looked for anew after one has come back, when nothing is under way that
-// could take one.
+// The block searches three PCBs of the pool in advance, one a clock, so that one can be taken in every clock. A returned PCB can be taken
+// four clocks later. After a return, the search restarts when nothing in flight could take one.
 module physical_collect_buffer_list #(
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,

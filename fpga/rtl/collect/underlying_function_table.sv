@@ -1,6 +1,6 @@
-// Which function and which part of its BAR a VCB belongs to (US8589610, underlying function table). Of a function's `count`
-// VCBs from `base` on, [0, low) belongs to the low level, [low, high) to both, [high, count) to the high level (US8484392,
-// dividers of the sub-BAR). BARs do not overlap.
+// Maps a VCB to its function and its part of the BAR (US8589610, underlying function table). Of a function's `count` VCBs from `base` on,
+// [0, low) belongs to the low level, [low, high) to both, [high, count) to the high level (US8484392, dividers of the sub-BAR). BARs do not
+// overlap.
 module underlying_function_table #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,

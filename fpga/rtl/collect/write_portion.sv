@@ -1,4 +1,5 @@
-// The part of one line of 64 B that a beat brings: its whole DWORDs, whether it holds part of one, and the doorbell slots that it touches.
+// The part of one 64 B line that a beat contains: its whole DWORDs, whether it contains part of one, and the doorbell slots that it
+// touches.
 module write_portion #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES
 ) (

@@ -1,5 +1,5 @@
-// Finish units of the blocks that end commands, for virtual_kick. Every clock takes one of each port, of those that end a command one, the
-// ports in turn; the credits that they bring go back to their lanes.
+// Receives finish units from the blocks that end commands, for virtual_kick. Every clock it accepts one from each port, but only one that
+// ends a command, the ports in turn. Their credits return to the lanes.
 module finish_ports #(
     parameter int unsigned FINISHES = 3,
     parameter int unsigned LANE_WIDTH = 6,

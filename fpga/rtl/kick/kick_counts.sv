@@ -1,4 +1,4 @@
-// Commands that are kicked and not finished, of each lane and of each function.
+// The numbers of kicked, unfinished commands of each lane and of each function.
 module kick_counts #(
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,

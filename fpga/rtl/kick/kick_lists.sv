@@ -1,8 +1,8 @@
-// The lists of virtual_kick: a hardware linked list queue with a list for each lane, whose data units need no processing. A
-// command that is dropped is marked as not ready, and discarded when it is the first of its list: as long as a lane has such commands,
-// it is found out what its first one is, one after the other. Outputs of the queue that virtual_kick has no use for end here.
+// The lists of virtual_kick: a hardware linked list queue with a list for each lane; its data units need no processing. A dropped command
+// is marked not ready and discarded when it is the first of its list: while a lane has dropped commands, the block checks its first
+// commands one by one. Queue outputs that virtual_kick does not use end here.
 //
-// The answer to a command of the queue comes seven clocks later. Until then a command that is started counts as one of its list.
+// The queue answers a command seven clocks later. Until then a started command counts on its list.
 module kick_lists #(
     parameter int unsigned ENTRIES = 72,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,

@@ -1,5 +1,5 @@
-// The lane for a queue pair that is on none (US8484392, TVL mapping table): the lowest of the level's own that is idle, else the
-// lowest shared one that is, else the least loaded of all of them, the lowest of equals. Some lane has to be there.
+// Selects the lane for a queue pair that is on none (US8484392, TVL mapping table): the lowest idle lane of the level's own, otherwise the
+// lowest idle shared one, otherwise the least loaded of all, the lowest among equals. At least one lane must exist.
 module lane_choice #(
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned LOAD_WIDTH = 10,

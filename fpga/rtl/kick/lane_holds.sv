@@ -1,6 +1,6 @@
-// Which lane each queue pair is on, and whether it has commands there that are kicked and not finished: as long as it has, it
-// stays (US8484392). Commands joined and commands finished are counted apart, in a memory each, so that both go on every clock;
-// they are compared only. An answer holds all that was told up to the clock before it.
+// The lane of each queue pair, and whether it has kicked, unfinished commands there; while it has, it stays (US8484392). Separate memories
+// count commands that joined and commands that finished, so that both can be updated every clock; they are only compared. An answer
+// includes all updates up to the previous clock.
 //
 // After reset it is `clearing` for as many clocks as there are queue pairs.
 module lane_holds #(

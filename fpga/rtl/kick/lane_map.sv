@@ -1,5 +1,5 @@
-// Mapping table (US8484392): the lanes of each level of each function, those that all share, and the entries that have to be read
-// again before they are used.
+// Mapping table (US8484392): the lanes of each level of each function, the shared lanes, and the entries that must be read again before
+// use.
 module lane_map #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,

@@ -1,6 +1,6 @@
-// Reads entries of the TVL mapping table that the control function keeps in host memory (US8484392): the lanes of function f, level l, a
-// bit each in 8 B, at index 2f + l. One at a time, for the kick that waits for it in virtual_kick. Lanes that were read before the entry was
-// invalidated again is not given: it is read once more. An entry that could not be read is given too, as one that is not known.
+// Reads entries of the TVL mapping table that the control function keeps in host memory (US8484392): the lanes of function f, level l, one
+// bit each in 8 B, at index 2f + l. It reads one entry at a time, for the kick that waits in virtual_kick. If the entry was invalidated
+// again since the read, the block drops the answer and reads again. It returns an entry that could not be read as unknown.
 module lane_map_reader #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1

@@ -1,5 +1,5 @@
-// The queue pairs that have commands on the lists of virtual_kick, so that those of a queue pair that is to become quiet can be dropped: all
-// entries are gone through, one a clock, once what was on its way to a list or from it has arrived.
+// Finds the commands of a queue pair on the lists of virtual_kick, so that they can be dropped when the queue pair must become quiet: scans
+// all entries, one a clock, after the commands in flight to or from a list have arrived.
 module listed_commands #(
     parameter int unsigned ENTRIES = 72,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,

@@ -1,19 +1,17 @@
-// Puts kicked commands on the list of a transmit virtual lane, and starts them when the lane has an execution and a completion
-// credit (US8484392, virtual kick lists, TVL mapping table, virtual kick arbitrator). A command is pinned to its queue pair from
-// the list until it is finished, and the queue pair stays on its lane as long as it has such a command: commands of a queue pair
-// cannot overtake each other.
+// Puts kicked commands on the list of a transmit virtual lane, and starts them when the lane has an execution and a completion credit
+// (US8484392, virtual kick lists, TVL mapping table, virtual kick arbitrator). A command is pinned to its queue pair from the list until it
+// is finished. The queue pair stays on its lane while it has such a command, so its commands cannot overtake each other.
 //
-// A kick passes two stages: the first asks queue_pair_state_cache to pin its queue pair, which answers in the next clock; the
-// second chooses the lane and lists it. Every clock takes one kick, starts one command, and takes one unit of each finish port, of
-// those that end a command one in turn. All see the state before the clock. A command that is started takes its credits at once, leaves
-// its list seven clocks later, and comes out a clock after that where nothing holds it up.
+// A kick passes two stages: the first asks queue_pair_state_cache to pin its queue pair, which answers one clock later; the second selects
+// the lane and lists the command. Every clock the block accepts one kick, starts one command, and accepts one unit from each finish port,
+// but only one that ends a command, in turn. All see the state before the clock. A started command takes its credits at once, leaves its
+// list seven clocks later, and leaves the block at least one clock after that.
 //
-// The commands of a queue pair that is to become quiet are dropped: they are finished at once, and leave their list when it comes
-// to them, without a credit. That takes a clock for each entry, and eight before, in which no other command is listed, started or
-// finished.
+// The commands of a queue pair that must become quiet are dropped: they finish at once, and leave their list in turn, without a credit. The
+// scan takes one clock for each entry, and eight before; no other command is listed, started or finished meanwhile.
 //
-// A command that is found to have an uncorrectable bit error on its list is not started: kick_corrupted tells its lane, the credits
-// go back, and its queue pair stays pinned until a reset, for nothing more is known of it.
+// A command with an uncorrectable bit error on its list is not started: kick_corrupted names its lane, its credits return, and its queue
+// pair stays pinned until a reset, because its identity is lost.
 module virtual_kick #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,  // At most 64.

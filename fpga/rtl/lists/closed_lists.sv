@@ -1,4 +1,4 @@
-// Lists that are to be reclaimed, in the order in which they were closed; the first of them until it has ended.
+// Lists to be reclaimed, in the order of closing; presents the first of them until it is empty.
 module closed_lists #(
     parameter int unsigned LISTS = 64,
     localparam int unsigned LIST_WIDTH = LISTS > 1 ? $clog2(LISTS) : 1

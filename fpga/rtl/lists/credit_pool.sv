@@ -1,5 +1,5 @@
-// Credits of one kind, divided among owners: each has its own, and all draw on shared ones, each up to a cap. A credit returns
-// to where it came from. Shrinking below what is held takes effect as credits return.
+// Credits of one kind, divided among owners. Each owner has its own credits, and all draw on shared ones up to a cap. A credit returns to
+// where it came from. A division below current use takes effect as credits return.
 module credit_pool #(
     parameter int unsigned OWNERS = 8,
     parameter int unsigned OWN = 64,  // At first, as the next two.

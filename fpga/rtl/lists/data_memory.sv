@@ -1,10 +1,10 @@
-// The data memory of a linked list queue: one data unit per entry, in words of 64 data bits and 8 check bits, in block memory. One
-// write port, one read port. A data unit that is read comes three clocks later, corrected: a clock for the memory, one for the syndrome, one for
-// the correction.
+// The data memory of a linked list queue: one data unit per entry, in words of 64 data bits and 8 check bits, in block memory. One write
+// port, one read port. A data unit arrives three clocks after its read, corrected: one clock each for the memory, the syndrome and the
+// correction.
 //
-// Maintenance uses the read port in clocks without a read, and the write port in clocks without a write: an injected error first, then
-// the scrubber. It reads an entry and writes it back two clocks later; where the entry was written since, or the write port is taken,
-// it begins anew.
+// Maintenance uses the read port in clocks without a read, and the write port in clocks without a write: first an injected error, then the
+// scrubber. The scrubber reads an entry and writes it back two clocks later. If the entry was written since, or the write port is busy, it
+// starts over.
 module data_memory #(
     parameter int unsigned ENTRIES = 64,
     parameter int unsigned UNIT_WIDTH = 128,

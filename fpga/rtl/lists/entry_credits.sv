@@ -1,6 +1,6 @@
-// Entry credits, divided among functions: each has its own, and all draw on shared ones, each up to a cap. In three stages: `look` names
-// the function of a push, in the next clock the push is decided on, by `source`; then its credit is counted as taken. A push
-// sees all that was taken before it.
+// Entry credits, divided among functions. Each function has its own, and all draw on shared ones up to a cap. Three stages: `look` names
+// the function of a push; one clock later `source` decides on the push; then its credit is counted as taken. A push sees all credits taken
+// before it.
 module entry_credits #(
     parameter int unsigned FUNCTIONS = 8,
     parameter int unsigned ENTRIES = 64,

@@ -1,7 +1,7 @@
-// Which entries are used, which data units are ready, and on which list an entry is. Used are those of which the bits of pushes and of
-// removals differ, ready those of which the bits of marks and of pushes differ: each memory has one writer.
+// The state of each entry: used, ready, and its list. An entry is used if the bits written by pushes and by removals differ, and ready if
+// the bits written by marks and by pushes differ, so that each memory has one writer.
 //
-// A push and a mark are done at once, a removal is done in the clock before it is told. The answer to a mark comes in the next clock.
+// A push and a mark take effect at once, a removal in the clock before it is reported. The answer to a mark follows one clock later.
 module entry_states #(
     parameter int unsigned ENTRIES = 64,
     parameter int unsigned LISTS = 64,

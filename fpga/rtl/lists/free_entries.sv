@@ -1,5 +1,5 @@
-// The free list: entries that are free, in the order in which they became so. An entry that is given back can be taken some clocks later.
-// While it is swept, it is filled with all entries.
+// The free list: free entries, in the order in which they became free. A returned entry can be taken some clocks later. A sweep fills it
+// with all entries.
 module free_entries #(
     parameter int unsigned ENTRIES = 64,
     localparam int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,

@@ -1,13 +1,13 @@
-// Hardware linked list queue (US8804752): many lists in one memory. A data unit joins the list of its index (a queue pair, a
-// TVL); the lists come and go by themselves and leave in order, each on its own.
+// Hardware linked list queue (US8804752): many lists in one memory. A data unit joins the list of its index (a queue pair, a TVL). The
+// queue creates and removes lists as needed, and each list leaves in order, independently of the others.
 //
-// Every clock takes one push, one mark_ready or mark_not_ready, and one command to a list or forward, and each port answers after as
-// many clocks as it always takes. A command is done in the clock before `pushed`, two before `marked`, four before `answered`: it
-// sees the state before that clock, and what is done in one clock is done as if in the order mark, push, command.
+// Every clock the queue accepts one push, one mark_ready or mark_not_ready, and one command to a list or forward; each port answers after a
+// fixed number of clocks. A push takes effect in the clock before `pushed`, a mark two before `marked`, a command four before `answered`.
+// Each sees the state before that clock; within one clock the order is mark, push, command.
 //
-// Lists are in memories with one writer each: what pushes know of a list, and what commands know of it. A list has data units when
-// the bits of both for it differ; so it is for entries that are used, and ready. Words that the last commands have just written are
-// forwarded. See fpga/doc/theory-of-operation.md.
+// Lists are in memories with one writer each: the part that pushes own and the part that commands own. A list has data units if the two
+// parts' bits for it differ; the same holds for used and for ready entries. Recently written words are forwarded. See
+// fpga/doc/theory-of-operation.md.
 module hardware_linked_list_queue #(
     parameter int unsigned ENTRIES = 64,  // 1 to 4096
     parameter int unsigned LISTS = 64,  // List identifiers, 1 to 4096; a power of two where they are content addressed.

@@ -1,4 +1,4 @@
-// Types that the parts of a hardware linked list queue share, and how its commands end; as in native/hca.
+// Types that the parts of a hardware linked list queue share, and the results of its commands, as in native/hca.
 package linked_list_queue_pkg;
 
   // How a command ended.

@@ -1,5 +1,5 @@
-// The data memory of a hardware linked list queue, and its answers, which come with what is read; counters. A command that was decided on
-// comes in the fourth stage, and is answered three clocks later.
+// The data memory of a hardware linked list queue; its answers, which carry the data read; counters. A command enters in the fourth stage,
+// after its decision, and is answered three clocks later.
 module list_answers #(
     parameter int unsigned ENTRIES = 64,
     parameter int unsigned LISTS = 64,

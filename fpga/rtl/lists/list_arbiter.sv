@@ -1,9 +1,8 @@
-// List ready bits, and whose turn it is. A bit is a hint: it says that the data unit at the head of a list may be ready, and is
-// looked at again where the data unit is taken. Lists take turns in rounds, group by group: what is ready in a group when its turn comes is its round.
-// While a list is ready, no other gets more than four turns before it: two rounds are at hand, of which it may be too
-// late for.
+// List ready bits and arbitration. A ready bit is a hint that the data unit at the head of a list may be ready; it is checked again at the
+// point of use. Lists take turns in rounds, group by group: a round is the set of ready lists of a group when its turn comes. While a list
+// is ready, no other gets more than four turns before it: two rounds are prepared, and the list may be too late for both.
 //
-// In one clock setting goes before what was found out about a list. A bit that is set is offered some clocks later.
+// Within one clock, setting a bit takes precedence over clearing it. A bit that is set is offered some clocks later.
 module list_arbiter #(
     parameter int unsigned LISTS = 64,
     parameter int unsigned SETTERS = 1,

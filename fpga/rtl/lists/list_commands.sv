@@ -1,6 +1,6 @@
-// Commands to lists: in the first stage they name one, in the third they are decided on, in the fourth done. Head and successor
-// go round in the third stage, so that a list gives a data unit in every clock. Words that pushes and commands before have made and not yet
-// written is taken from them.
+// Commands to lists: they name a list in the first stage, are decided in the third and take effect in the fourth. Head and successor loop
+// back in the third stage, so that a list can deliver a data unit in every clock. Words that earlier pushes and commands have not written
+// yet are forwarded from them.
 module list_commands #(
     parameter int unsigned ENTRIES = 64,
     parameter int unsigned LISTS = 64,

@@ -1,10 +1,10 @@
 // List identifiers (US8804752, index to list identifier memory and list identifier to index memory). Direct: the index is the list
-// identifier, for few indexes that are all possible (a TVL). Content addressed: an index has a place in each of up to four ways, by a hash
-// of the way, and the identifier says place and way; it belongs to the index as long as its list has a data unit. An index whose
-// places all have lists of others finds none.
+// identifier, for few indexes that can all occur (a TVL). Content addressed: an index has a place in each of up to four ways, by a hash for
+// each way. The identifier is place and way; it belongs to the index while its list has a data unit. If other lists occupy all places of an
+// index, it gets none.
 //
-// In three stages: `find_index` comes in the first; in the third, two clocks later, `match` says for each way whether the list at its
-// place was last given to this index, and `places` which that is. `give` gives the list of a way to the index in the third stage.
+// Three stages: `find_index` enters the first. In the third, two clocks later, `match` shows for each way whether the list at the index's
+// place was last given to this index, and `places` the place. `give` assigns the list of a way to the index in the third stage.
 module list_identifier_memory #(
     parameter int unsigned LISTS = 64,
     parameter int unsigned INDEX_WIDTH = 32,

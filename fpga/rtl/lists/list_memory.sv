@@ -1,5 +1,5 @@
-// A word for each list: one writer, and one reader, which gets the word that it asks for a clock later. A word that is written in the clock in
-// which it is asked for may come as it was or as it becomes: the reader knows what it wrote.
+// One word for each list: one writer, and one reader, which gets its word one clock after the request. A read of a word in the clock of its
+// write may return the old or the new value: the reader knows what it wrote.
 module list_memory #(
     parameter int unsigned WIDTH = 8,
     parameter int unsigned SIZE = 64,

@@ -1,6 +1,6 @@
-// The list that a push finds at its place in one way of the list identifiers: whether there is a list, whether it is closed or full, its tail. Its
-// place comes in the first stage; in the third the push is decided on and done. Words that pushes and commands before it have made and not
-// yet written are taken from them: pushes of the clock before and of two before, commands of up to three before.
+// Looks up the list of a push in one way of the list identifiers: whether there is a list, whether it is closed or full, its tail. The
+// place enters in the first stage; in the third the push is decided and takes effect. Words that earlier pushes and commands have not
+// written yet are forwarded: from pushes one and two clocks before, from commands up to three before.
 module list_push_way #(
     parameter int unsigned ENTRIES = 64,
     parameter int unsigned PLACES = 64,

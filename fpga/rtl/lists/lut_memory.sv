@@ -1,4 +1,4 @@
-// A memory of look-up tables: one writer, and as many readers as it is told, which see it at once. Each reader is a copy.
+// A memory of look-up tables: one writer, and a parameterized number of readers, which see a write at once. Each reader has its own copy.
 module lut_memory #(
     parameter int unsigned WIDTH = 1,
     parameter int unsigned SIZE = 64,

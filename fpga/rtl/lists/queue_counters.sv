@@ -1,4 +1,4 @@
-// Counters of a linked list queue: of pushes by how they ended, of what left, of bit errors that were found.
+// Counters of a linked list queue: pushes by result, departures, bit errors.
 module queue_counters (
     input logic clock,
     input logic reset,

@@ -1,5 +1,5 @@
-// Corrects a wrong bit of a stored word, by its syndrome (the check bits of its data and those stored with it, exclusive or); as it
-// was read if that cannot be.
+// Corrects a single-bit error of a stored word by its syndrome (the check bits of its data exclusive or the stored ones). If the error
+// cannot be corrected, returns the word as read.
 module secded_decoder (
     input logic [secded_pkg::BITS-1:0] stored,  // Check bits, data.
     input logic [secded_pkg::CHECK_BITS-1:0] syndrome,

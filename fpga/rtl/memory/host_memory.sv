@@ -1,5 +1,5 @@
-// The structures that the front of the HCA has in host memory: rings of kick records, queuing structures, and the mapping table of lanes. They have one
-// host_port, in turn. An access that fails is an event, but for those of a ring that is turned off already.
+// The structures that the front of the HCA keeps in host memory: rings of kick records, queuing structures, and the mapping table of lanes.
+// They share one host_port, in turn. A failed access raises an event, unless it belongs to a ring that is already switched off.
 module host_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,

@@ -1,8 +1,8 @@
-// DMA of the device: accesses to host memory as AXI4 bursts, many of them under way at a time. A line is 64 B, aligned, and is
-// written; a word is 8 B, aligned, and is written or read. So no burst crosses 4 KiB.
+// DMA of the device: accesses to host memory as AXI4 bursts, many in flight. A line is an aligned block of 64 B, which is written; a word
+// is an aligned 8 B, which is written or read. No burst therefore crosses 4 KiB.
 //
-// All bursts have one identifier, so that the host takes writes in their order. Clients are answered in the order of requests, reads
-// among writes too: an answer waits on its channel until it is its turn.
+// All bursts have one identifier, so that the host keeps the order of writes. Clients get answers in the order of requests, for reads and
+// writes together: an answer waits on its channel for its turn.
 module host_port #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned FUNCTION_WIDTH = 3,

@@ -1,5 +1,5 @@
-// Whether a write of a BAR may be done: each VCB that the function gains or loses by it has to be closed. They are looked at one after
-// the other, a clock each, of all the VCBs of the board.
+// Decides whether a write of a BAR is permitted: each VCB that the function gains or loses must be closed. The block checks all VCBs of the
+// board, one a clock.
 module bar_move #(
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS)

@@ -1,8 +1,8 @@
-// AXI4-Lite side of the registers: identity, control, and a page for each function. Registers are 4 bytes; of one of 64 bits the low
-// half latches the high one, for each page by itself. A read of what is not there is all zero, and a write to it, one of part of a
-// DWORD outside a management page, and a division that is not allowed change nothing and are answered with SLVERR. A write is
-// answered when it has taken effect, a VCB is closed once the answer is there; but for a reset, which begins then. A device that is
-// disabled drops and counts what is written to management pages.
+// AXI4-Lite side of the registers: identity, control, and a page for each function. Registers have 4 bytes; reading the low half of a
+// 64-bit register latches its high half, separately for each page. Reads of undefined registers return zero. Writes to undefined registers,
+// of a partial DWORD outside a management page, and of a forbidden division change nothing and are answered with SLVERR. A write is
+// answered when it has taken effect, for example when a VCB is closed; a reset is answered when it starts. A disabled device drops and
+// counts writes to management pages.
 module host_registers #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,

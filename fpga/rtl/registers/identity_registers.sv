@@ -1,5 +1,5 @@
-// The identity page: what this is, its sizes, and where its regions lie. Registers lie in BAR 0, the VCBs in a BAR of their own that
-// the host may map write-combining.
+// The identity page: identity, sizes and region table. Registers are in BAR 0, the VCBs in a separate BAR that the host may map
+// write-combining.
 module identity_registers #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,

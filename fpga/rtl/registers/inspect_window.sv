@@ -1,6 +1,6 @@
-// The read-only window of the control function: a VCB, and a PCB with its scoreboard and mask. collect_buffer tells of a page at a time
-// what it is bound to, so the page that a PCB collects for is looked for when the PCB is selected. Then the VCB and that page are looked at
-// in turn: what is read is a few clocks old.
+// The read-only window of the control function: a VCB, and a PCB with its scoreboard and mask. collect_buffer reports the binding of one
+// page at a time, so the block searches for the page of a PCB when the PCB is selected. It then reads the VCB and that page alternately;
+// the values are a few clocks old.
 module inspect_window #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,

@@ -1,5 +1,5 @@
-// The mapping table of virtual_kick by register: the control function reads and writes it, a function reads its own lanes. An entry that was
-// read from host memory goes there too, in a clock in which no register does.
+// Register access to the mapping table of virtual_kick: the control function reads and writes it, a function reads its own lanes. An entry
+// read from host memory is written in a clock without a register write.
 module lane_map_registers #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,

@@ -1,5 +1,5 @@
-// Where the mapping table of virtual_kick is among the control registers. No localparams: Yosys 0.23 reads no name of another package
-// in those of a package.
+// Offsets of virtual_kick's mapping table among the control registers. No localparams: Yosys 0.23 does not resolve names of another package
+// in the localparams of a package.
 package lane_map_registers_pkg;
   // Of an offset: that of the low half of an entry; of an entry, of the shared lanes, or of the address of the table in host memory.
   function automatic logic is_entry(input logic [15:0] offset);

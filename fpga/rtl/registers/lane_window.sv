@@ -1,4 +1,4 @@
-// The transmit virtual lanes as the control function reads them: commands and credits of each, and the shared credits that are free.
+// The control function's view of the transmit virtual lanes: commands and credits of each, and the free shared credits.
 module lane_window #(
     parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned COMMANDS_WIDTH = 7,

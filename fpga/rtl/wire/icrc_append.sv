@@ -1,8 +1,8 @@
-// Puts the ICRC behind each packet of a stream (InfiniBand volume 1, 7.8.1; annex A17 for RoCEv2). A packet goes in from its first link byte to
-// its pad; it has its BTH, and may end at any byte of a beat. A beat a clock comes out, one more than went in where the ICRC does not fit.
+// Appends the ICRC to each packet of a stream (InfiniBand volume 1, 7.8.1; annex A17 for RoCEv2). A packet enters from its first link byte
+// to its pad; it has its BTH, and may end at any byte of a beat. One beat a clock leaves, with an extra beat if the ICRC does not fit.
 //
-// Beats wait in a queue for the ICRC of their packet, which is ready 5 + $clog2(BEAT_BYTES) clocks after its last beat; those of a packet
-// that is longer than the queue leave before.
+// Beats wait in a queue for the ICRC of their packet, which is ready 5 + $clog2(BEAT_BYTES) clocks after its last beat; beats of a packet
+// that is longer than the queue leave earlier.
 module icrc_append #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES  // 8, 16, 32 or 64.
 ) (

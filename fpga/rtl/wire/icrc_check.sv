@@ -1,5 +1,5 @@
-// Looks on as packets pass, from their first link byte to their ICRC, and says of each in turn whether it ends with the ICRC of what is
-// before (InfiniBand volume 1, 7.8.1; annex A17 for RoCEv2), 6 + $clog2(BEAT_BYTES) clocks after its last beat. A beat a clock.
+// Monitors packets, from their first link byte to their ICRC, and reports for each in turn whether it ends with the right ICRC (InfiniBand
+// volume 1, 7.8.1; annex A17 for RoCEv2), 6 + $clog2(BEAT_BYTES) clocks after its last beat. One beat a clock.
 module icrc_check #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES  // 8, 16, 32 or 64.
 ) (

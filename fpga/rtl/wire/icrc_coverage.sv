@@ -1,5 +1,5 @@
-// The part of a beat that the ICRC covers (InfiniBand volume 1, 7.8.1; annex A17): nothing before the LRH or IP header, ones for fields that
-// may change on the way, and the register's start, which stands for itself in the first four bytes that count.
+// The part of a beat that the ICRC covers (InfiniBand volume 1, 7.8.1; annex A17): nothing before the LRH or IP header, ones for fields
+// that may change on the way, and the initial register value, folded into the first four counted bytes.
 module icrc_coverage #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     // Beats up to the end of the longest BTH.

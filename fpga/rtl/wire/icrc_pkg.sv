@@ -1,5 +1,5 @@
-// The polynomial of the ICRC (InfiniBand volume 1, 7.8.1) and the matrices over GF(2) by which a register goes on, or back, by many bits at
-// once. A register takes low bits first and begins as all ones; what goes on the wire is its inverse, low byte first.
+// The polynomial of the ICRC (InfiniBand volume 1, 7.8.1) and the matrices over GF(2) that advance a register, or move it back, by many
+// bits at once. A register takes low bits first and starts as all ones; the wire carries its inverse, low byte first.
 package icrc_pkg;
 
   // The coefficient of x^31 in bit 0; that of x^32 is one.

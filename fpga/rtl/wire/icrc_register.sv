@@ -1,7 +1,8 @@
-// The register of the ICRC after each packet of a stream, a beat a clock, that of a packet 5 + $clog2(BEAT_BYTES) clocks after its last beat.
+// The ICRC register after each packet of a stream, one beat a clock; the result of a packet is ready 5 + $clog2(BEAT_BYTES) clocks after
+// its last beat.
 //
-// A last beat is taken as a whole one with zeros at its end, and the register goes back by these zeros afterwards: by half a beat, a
-// quarter and so on, a step a clock.
+// A last beat is padded with zeros to a whole beat, and the register is then moved back over these zeros: by half a beat, a quarter and so
+// on, one step a clock.
 module icrc_register #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     localparam int unsigned STEPS = $clog2(BEAT_BYTES)

@@ -53,7 +53,7 @@ function sysfsObstacles(
       blocking(
         'ENOTSUP',
         `an IOMMU stands before ${address}, and nothing is mapped there for sysfs`,
-        `vfio:${address} in the place of pci:${address}`,
+        `vfio:${address} instead of pci:${address}`,
       ),
     );
   }
@@ -107,7 +107,7 @@ function vfioObstacles(pciFunction: PciFunction, root: string): Obstacle[] {
     return [
       blocking(
         'ENOTSUP',
-        `no IOMMU stands before ${address}`,
+        `${address} has no IOMMU`,
         'VT-d or AMD-Vi on in the firmware and intel_iommu=on or amd_iommu=on on the kernel command line, or pci:',
       ),
     ];

@@ -26,6 +26,6 @@ export function resetByRegister(probe: BoardFunction): void {
   while ((probe.read32(control.bar, offset) & reset) !== 0) {
     probe.advance();
     if (performance.now() > givenUp)
-      throw new Error('the reset by its control register does not end; expected: power off and on');
+      throw new Error('the reset by its control register does not complete; expected: power off and on');
   }
 }

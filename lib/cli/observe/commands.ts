@@ -118,8 +118,8 @@ export function addObservationCommands(
     'hca top --count 2 --json --device serve:lab/1',
   ])
     .addHelpText('after', topColumns)
-    .option('--count <looks>', 'how often; 0: until it is interrupted', wholeNumber(0), 0)
-    .option('--interval <milliseconds>', 'time between two looks', wholeNumber(10), 1000)
+    .option('--count <looks>', 'number of samples; 0: until interrupted', wholeNumber(0), 0)
+    .option('--interval <milliseconds>', 'time between two samples', wholeNumber(10), 1000)
     .action((options: Words & { count: number; interval: number }) =>
       top(outputOf(options), deviceStringOf(options.device), options, scope),
     );
@@ -131,7 +131,7 @@ export function addObservationCommands(
     .addHelpText('after', kicksColumns)
     .option(
       '--count <kicks>',
-      'post so many sends itself, on a function of its own, and show them',
+      'post this number of sends on a separate function, and show them',
       wholeNumber(1),
     )
     .action((options: Words & { count?: number }) =>

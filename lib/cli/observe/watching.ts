@@ -17,7 +17,7 @@ export function observe(scope: Scope, deviceString: string, what: string, expect
   const name = parseDeviceString(deviceString);
   if ((name.backend === 'emu' || name.backend === 'rtl') && name.options.name === undefined) {
     throw new VerbsError(
-      `${deviceString} is a board of this command alone: there are no ${what} of others to see`,
+      `${deviceString} belongs to this command alone: it has no ${what} of other processes`,
       { code: 'EINVAL', verb: 'openDevice', attribute: '--device', expected },
     );
   }

@@ -117,11 +117,16 @@ export function addPerformanceCommands(
     "hca bw write localhost --device 'emu:?link=udp:127.0.0.2'",
   ]);
   withCommonOptions(bw, '5000, of read and atomic 1000', '65536')
-    .option('-t, --tx-depth <requests>', 'under way on each queue pair', wholeNumber(1, deepest), 128)
+    .option(
+      '-t, --tx-depth <requests>',
+      'outstanding requests of each queue pair',
+      wholeNumber(1, deepest),
+      128,
+    )
     .option('-q, --qp <number>', 'queue pairs', wholeNumber(1, 1024), 1)
     .option('-b, --bidirectional', 'both ends send; the sum of both is told')
     .option('-I, --inline_size <bytes>', 'messages up to this size are sent inline (0)', inline)
-    .option('-l, --post_list <requests>', 'posted by one doorbell', wholeNumber(1, deepest), 1)
+    .option('-l, --post_list <requests>', 'requests posted with one doorbell', wholeNumber(1, deepest), 1)
     .option(
       '-Q, --cq-mod <requests>',
       'one in so many is signaled (100, or --tx-depth)',
@@ -161,7 +166,7 @@ function withCommonOptions(command: Command, iterations: string, size: string): 
     .argument('[host]', 'where the other end waits with --listen')
     .option('--listen', 'wait for the other end, in another process or on another machine, and answer')
     .option('-p, --port <port>', 'TCP port on which the ends meet', wholeNumber(1, 65_535), usualPort)
-    .option('--timeout <seconds>', 'that the other end may say nothing', wholeNumber(1, 86_400), 30)
+    .option('--timeout <seconds>', 'time that the other end may be silent', wholeNumber(1, 86_400), 30)
     .option(
       '-s, --size <bytes>',
       `size of a message (${size}; an atomic has 8)`,
@@ -169,20 +174,19 @@ function withCommonOptions(command: Command, iterations: string, size: string): 
     )
     .option('-a, --all', 'all sizes: 2 B to 8 MiB')
     .option('-n, --iters <messages>', `how many on each queue pair (${iterations})`, wholeNumber(1, most))
-    .option('-D, --duration <seconds>', 'for how long, instead of how many', wholeNumber(1, 86_400))
-    .option('--warmup <messages>', 'before, of each size, not measured', wholeNumber(0, most), 100)
+    .option(
+      '-D, --duration <seconds>',
+      'run for this time instead of a number of messages',
+      wholeNumber(1, 86_400),
+    )
+    .option('--warmup <messages>', 'unmeasured messages of each size before', wholeNumber(0, most), 100)
     .addOption(
       new Option('-c, --connection <type>', 'reliable or unreliable connection, unreliable datagram')
         .choices(['RC', 'UC', 'UD'])
         .default('RC'),
     )
     .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096', mtu, 1024)
-    .option(
-      '-r, --rx-depth <receives>',
-      'receives that are posted ahead (send)',
-      wholeNumber(1, deepest),
-      512,
-    )
+    .option('-r, --rx-depth <receives>', 'receives posted in advance (send)', wholeNumber(1, deepest), 512)
     .option('-o, --outs <requests>', 'READs and atomics outstanding', wholeNumber(1, 16), 16)
     .addOption(
       new Option('-A, --atomic_type <type>', 'atomic operation')

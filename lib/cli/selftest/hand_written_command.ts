@@ -91,7 +91,7 @@ export class HandWrittenCommand {
   /** @throws Error without {@link canInspect} */
   inspect(): Inspected {
     const page = this.device.controlPage;
-    if (page === undefined) throw new Error('only underlying function 0 sees scoreboards');
+    if (page === undefined) throw new Error('only underlying function 0 can read scoreboards');
     const { number } = this.buffer;
     const block = blockNamed('control');
     const value = (name: string): bigint => readNamed(page, registerNamed(block, name)).values[0]!;

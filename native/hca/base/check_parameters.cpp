@@ -61,7 +61,7 @@ std::string check_parameters(const HcaParameters& parameters) {
        {std::pair{"virtual_collect_buffer_stride", p.virtual_collect_buffer_stride},
         std::pair{"page_table_entries", p.page_table_entries}})
     if (!std::has_single_bit(value))
-      return std::string(name) + " is " + std::to_string(value) + "; it has to be a power of two";
+      return std::string(name) + " is " + std::to_string(value) + "; it must be a power of two";
   const bool executes = p.execution_credits_per_lane != 0 ||
                         (p.shared_execution_credits != 0 && p.shared_execution_credits_cap != 0);
   const bool completes = p.completion_credits_per_lane != 0 ||

@@ -85,7 +85,7 @@ public:
   unsigned shared_total() const { return shared_total_; }
   unsigned shared_available() const { return shared_total_ > borrowed_ ? shared_total_ - borrowed_ : 0; }
 
-  // Number of PCBs taken for VCBs of `part`, whoever pays.
+  // Number of PCBs taken for VCBs of `part`, for any payer.
   unsigned taken(unsigned underlying_function, spec::CollectGroup part) const;
 
   // For tests: the counts agree.

@@ -181,7 +181,7 @@ const char* MemoryTranslation::verify() const {
       used += std::bit_ceil((table.pages + line_entries - 1) / line_entries);
   return used + runs_.units_free() == runs_.units() && keys_.verify()
              ? nullptr
-             : "memory_translation: tables and runs contradict each other";
+             : "memory_translation: tables and runs are inconsistent";
 }
 
 } // namespace fpga_verbs::hca

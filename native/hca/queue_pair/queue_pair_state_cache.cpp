@@ -340,7 +340,7 @@ void QueuePairStateCache::reset_function(unsigned underlying_function) {
 }
 
 const char* QueuePairStateCache::verify() const {
-  constexpr const char* wrong = "queue_pair_state_cache: its contexts and lists contradict each other";
+  constexpr const char* wrong = "queue_pair_state_cache: its contexts and lists are inconsistent";
   uint32_t free = 0;
   for (uint32_t index = free_.first; index != none; index = directory_[index].next, ++free)
     if (directory_[index].is_live() || directory_[index].slot != nullptr)

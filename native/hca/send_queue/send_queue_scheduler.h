@@ -62,8 +62,7 @@ public:
 
   // For tests.
   const char* verify() const {
-    return structures_.verify() ? nullptr
-                                : "send_queue_scheduler: the queuing structures contradict each other";
+    return structures_.verify() ? nullptr : "send_queue_scheduler: the queuing structures are inconsistent";
   }
 
 private:
