@@ -1,6 +1,6 @@
-// packet_memory beside the device model: buffers of all uses are taken, written, read and given back as a seed
-// has it. The RTL has none for a use where the model has none, and one where the model has had one for a few
-// clocks; no buffer is given twice; each keeps the bytes that the model's has. Arguments: seed, clocks.
+// packet_memory beside the device model: buffers of all uses are taken, written, read and given back as a
+// seed has it. The RTL has none for a use where the model has none, and one where the model has had one for a
+// few clocks; no buffer is given twice; each keeps the bytes that the model's has. Arguments: seed, clocks.
 #include "Vpacket_memory.h"
 #include "beats.h"
 
@@ -213,7 +213,8 @@ private:
   uint32_t last_place_ = 0;
   std::array<uint8_t, beat_bytes> written_;
   uint64_t strobe_ = 0;
-  std::array<std::optional<Buffer>, uses * buffers_of_use> buffers_; // by handle of the RTL: those that are taken
+  std::array<std::optional<Buffer>, uses * buffers_of_use>
+      buffers_; // by handle of the RTL: those that are taken
   std::vector<uint32_t> live_;
   std::deque<Read> reads_;
   uint64_t taken_ = 0;

@@ -10,7 +10,7 @@ module byte_memory #(
     input logic [ADDRESS_WIDTH-1:0] write_address,
     input logic [BYTES*8-1:0] write_data,
     input logic [ADDRESS_WIDTH-1:0] read_address,
-    output logic [BYTES*8-1:0] read_data  // What was written in clocks before.
+    output logic [BYTES*8-1:0] read_data  // With all that was written in clocks before.
 );
   if (ULTRA) begin : gen_ultra
     (* ram_style = "ultra" *)
