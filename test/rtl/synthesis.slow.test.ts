@@ -69,8 +69,8 @@ describe('synthesis of the blocks', () => {
       'hardware_linked_list_queue',
       'burst_reader',
       'burst_writer',
-      'icrc_check',
       'packet_headers',
+      'packet_parse',
       'packet_memory',
       'hca_front',
     ];
@@ -86,7 +86,7 @@ describe('synthesis of the blocks', () => {
     // hca_front has the other blocks in it.
     const said = execFileSync(
       process.execPath,
-      [slang, 'burst_reader', 'burst_writer', 'icrc_check', 'packet_headers', 'packet_memory', 'hca_front'],
+      [slang, 'burst_reader', 'burst_writer', 'packet_headers', 'packet_parse', 'packet_memory', 'hca_front'],
       {
         encoding: 'utf8',
       },
@@ -116,6 +116,7 @@ describe('synthesis of the blocks', () => {
         icrc_check: '8 16 32 64',
         packet_headers: '8 16 32 64',
         packet_memory: '8 16 32 64',
+        packet_parse: '8 16 32 64',
         hca_front: '8 16 32 64',
       });
     },
