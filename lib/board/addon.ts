@@ -334,6 +334,9 @@ export interface DoorbellProbeSetup {
   virtualCollectBufferBar: number;
   /** Of the page that the command is written to. */
   virtualCollectBufferOffset: number;
+  /** Pages from there on that {@link DoorbellProbe.rate} writes to, at most as many as the send queue has entries, and bytes from one to the next. Default 1. */
+  virtualCollectBuffers?: number;
+  virtualCollectBufferStride?: number;
   /**
    * Work queue entries; at `entryOffset`, a multiple of 64, lies an encoded command of `commandBytes`, 64 to 320, signaled and
    * without checksum: its sequence number is the probe's to write. 320 B behind the offset must be there.
@@ -363,6 +366,14 @@ export interface DoorbellProbeSetup {
   timeout?: number;
 }
 
+/** Nanoseconds of a command, of a run of {@link DoorbellProbe.rate}. */
+export interface DoorbellProbeRate {
+  /** From the first store to the completion of the last, by the commands. */
+  nanosecondsPerPost: number;
+  /** Of its stores and its part of the fences. */
+  nanosecondsPerStore: number;
+}
+
 /** Result of a run of a doorbell probe: nanoseconds, an element for each post; empty when it was not stamped. */
 export interface DoorbellProbeRun {
   /** Of the whole loop. */
@@ -389,11 +400,17 @@ export interface DoorbellProbeRun {
  */
 export interface DoorbellProbe {
   /**
-   * Posts `count` commands, at least one, and waits for each. Throws an Error that says which command it was when its record
+   * Posts `count` commands, at least one, and waits for each; records are looked for all the time, or by the paced poller. Throws an Error that says which command it was when its record
    * or completion does not come in time, is of another command, or says that it failed: such a probe is of no more use. RangeError:
    * the thread may not run on `cpu`; ERR_CLOSED: the function is closed, or a memory freed.
    */
-  run(count: number, stamped: boolean): DoorbellProbeRun;
+  run(count: number, stamped: boolean, looksAllTheTime?: boolean): DoorbellProbeRun;
+  /**
+   * Posts `count` commands or somewhat more, one to each virtual collect buffer of the setup, with a fence behind each `commandsPerFence` of
+   * them and behind the last, and waits for their completions before the next. Kick records are not read: {@link run} does not work
+   * afterwards. Throws as {@link run}.
+   */
+  rate(count: number, commandsPerFence: number): DoorbellProbeRate;
 }
 
 /**
