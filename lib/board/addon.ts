@@ -336,6 +336,10 @@ export interface DoorbellProbeSetup {
   virtualCollectBufferBar: number;
   /** Offset of the page for the command. */
   virtualCollectBufferOffset: number;
+  /** Number of pages from there on that {@link DoorbellProbe.rate} writes to, at most the entries of the send queue. Default 1. */
+  virtualCollectBuffers?: number;
+  /** Bytes from one of these pages to the next. */
+  virtualCollectBufferStride?: number;
   /**
    * Work queue entries. At `entryOffset`, a multiple of 64, is an encoded command of `commandBytes`, 64 to 320, signaled and without
    * checksum; the probe writes its sequence number. 320 B from the offset must be valid memory.
@@ -365,6 +369,14 @@ export interface DoorbellProbeSetup {
   timeout?: number;
 }
 
+/** Nanoseconds per command, of a run of {@link DoorbellProbe.rate}. */
+export interface DoorbellProbeRate {
+  /** From the first store to the completion of the last command. */
+  nanosecondsPerPost: number;
+  /** Its stores and its share of the fences. */
+  nanosecondsPerStore: number;
+}
+
 /** Result of a run of a doorbell probe: nanoseconds, one element for each post; empty without time stamps. */
 export interface DoorbellProbeRun {
   /** Duration of the whole loop. */
@@ -391,11 +403,17 @@ export interface DoorbellProbeRun {
  */
 export interface DoorbellProbe {
   /**
-   * Posts `count` commands, at least one, and waits for each. Throws an Error that names the command if its record or completion does not
-   * arrive in time, belongs to another command, or reports a failure; the probe is then unusable. RangeError: the thread may not run on
-   * `cpu`; ERR_CLOSED: the function is closed, or a memory freed.
+   * Posts `count` commands, at least one, and waits for each; looks for kick records all the time, or with the paced poller. Throws an
+   * Error that names the command if its record or completion does not arrive in time, belongs to another command, or reports a failure; the
+   * probe is then unusable. RangeError: the thread may not run on `cpu`; ERR_CLOSED: the function is closed, or a memory freed.
    */
-  run(count: number, stamped: boolean): DoorbellProbeRun;
+  run(count: number, stamped: boolean, looksAllTheTime?: boolean): DoorbellProbeRun;
+  /**
+   * Posts `count` commands or somewhat more, one to each virtual collect buffer of the setup, with a fence behind each `commandsPerFence` of
+   * them and behind the last, and waits for their completions before the next. Kick records are not read: {@link run} does not work
+   * afterwards. Throws as {@link run}.
+   */
+  rate(count: number, commandsPerFence: number): DoorbellProbeRate;
 }
 
 /**
