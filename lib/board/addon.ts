@@ -205,11 +205,14 @@ export interface EmulatedBoard {
    */
   post(write: PostedWrite): void;
   /**
-   * Stepped: does up to `count` ticks of work, with a unit of it from each board of the fabric that has any. Gives the number done;
-   * fewer: all are idle.
+   * Stepped: does up to `count` ticks of work, with a unit of it from each board of the fabric that has any, one data unit in one block.
+   * Gives the number done; fewer: all are idle.
    */
   step(count: number): number;
-  /** Stepped: works until nothing is left, at most `limit` units (default 1,000,000). Throws when the limit is reached. */
+  /**
+   * Stepped: works until nothing is left, at most `limit` units (default 1,000,000), in each of which a data unit goes on as far as nothing
+   * is before it. Throws when the limit is reached.
+   */
   runUntilIdle(limit?: number): number;
   /** Stepped: lets the clock advance by `ticks`, doing what becomes due at its time. */
   advanceTime(ticks: number | bigint, limit?: number): void;

@@ -109,14 +109,17 @@ export class EmulatedBoard {
   }
 
   /**
-   * Stepped: does up to `count` ticks of work, with a unit of it from each board of its fabric that has any. Gives the number done;
-   * fewer: all are idle.
+   * Stepped: does up to `count` ticks of work, with a unit of it from each board of its fabric that has any: a write that has arrived, or
+   * one data unit in one block. Gives the number done; fewer: all are idle.
    */
   step(count = 1): number {
     return this.native.step(count);
   }
 
-  /** Stepped: works until nothing is left. @throws Error: more than `limit` units of work */
+  /**
+   * Stepped: works until nothing is left. As on boards that are not stepped, and in advanceTime(), a data unit goes on through the blocks
+   * within one unit of work, as far as nothing is before it. @throws Error: more than `limit` units of work
+   */
   runUntilIdle(limit?: number): number {
     return this.native.runUntilIdle(limit);
   }

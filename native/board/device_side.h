@@ -34,8 +34,9 @@ public:
   // idle.
   uint64_t work(uint64_t limit);
 
-  // Does one unit of work: a transaction before a step of the device. False: idle.
-  bool work_one();
+  // Does one unit of work: a transaction before a step of the device. `passes_by`: a data unit may go on
+  // through the blocks behind in the same step, as far as nothing is before it. False: idle.
+  bool work_one(bool passes_by);
 
   // Delivers one transaction, stepping the device only where it cannot accept it. False: there is none.
   bool deliver_one();

@@ -140,8 +140,11 @@ public:
   void begin_exclusive() override;
   void end_exclusive() override { group_->lock().unlock(); }
 
-  // Does up to `count` ticks of work; gives the number done. Fewer: idle.
-  uint64_t step(uint64_t count);
+  // Does up to `count` ticks of work, in each of which a device lets one block work on one data unit; gives
+  // the number done. Fewer: idle.
+  uint64_t step(uint64_t count) { return work(count, false); }
+  // The same, but a data unit goes on as far as nothing is before it, as on boards that are not stepped.
+  uint64_t run(uint64_t count) { return work(count, true); }
 
   // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time. False:
   // that takes more than `limit` ticks of work and waits, and the clock stays where they ended.
@@ -152,6 +155,7 @@ public:
 
 private:
   void approach() override;
+  uint64_t work(uint64_t count, bool passes_by);
   bool advance_held_to(uint64_t time, uint64_t limit);
   void end_of_play();
 

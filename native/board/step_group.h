@@ -20,8 +20,8 @@ public:
   void add(DeviceSide& device) { devices_.push_back(&device); }
   void remove(DeviceSide& device) { std::erase(devices_, &device); }
 
-  // A tick in which there is work, or no tick: false.
-  bool step();
+  // A tick in which there is work, or no tick: false. `passes_by` as in DeviceSide::work_one().
+  bool step(bool passes_by);
   // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time. False:
   // that takes more than `limit` ticks of work and waits.
   bool advance_to(uint64_t time, uint64_t limit);

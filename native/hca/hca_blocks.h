@@ -64,6 +64,10 @@ struct HcaBlocks {
   HcaBlocks(const HcaBlocks&) = delete;
   HcaBlocks& operator=(const HcaBlocks&) = delete;
 
+  // Whether a block may work on a data unit in the step of the one that made it, where the link between them
+  // is empty and nothing waits before the unit: an empty list is passed by (UnitTaker). At first it may not.
+  void pass_by_empty_links(bool on);
+
   // Takes up to `limit` steps, in each of which a ready block works on one data unit; the ready blocks take
   // turns of several steps. Gives the number taken. Fewer: no block is ready.
   unsigned run(unsigned limit);

@@ -27,7 +27,7 @@ namespace fpga_verbs::hca {
 // A retry moves the queue pair to a new epoch: the messages outstanding give back their credits and are
 // forgotten, and queue_pair_fetch goes back to the oldest one that is not acknowledged. The packets of the
 // old epoch that dma still has go no further; it ends behind its packets that are on their way.
-class Completion final : public Block {
+class Completion final : public Block, public UnitTaker<spec::MessageUnit> {
 public:
   struct Blocks {
     QueuePairStateCache& queue_pairs;
@@ -52,6 +52,9 @@ public:
   // one message of those that are ended together, or takes a message, a queue pair that goes no further, a
   // timer that has run out.
   bool step() override;
+
+  // A message whose last packet has just been built, while nothing goes before it.
+  Taken take_at_once(const spec::MessageUnit& message) override;
 
   uint64_t next_deadline() const { return timer_.next_deadline(); }
   // The deadline has come: the next steps look for timers that have run out.
@@ -95,6 +98,7 @@ private:
 
   // Messages.
   inline bool take_message();
+  inline void take(const spec::MessageUnit& message);
   inline bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
   inline std::optional<spec::MessageUnit> oldest(const Subject& subject);
   inline bool has_outstanding(const Subject& subject) const;

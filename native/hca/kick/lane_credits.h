@@ -78,8 +78,8 @@ private:
   // Credits from this source have come or gone.
   void note(unsigned lane, CreditSource source) {
     const bool is_own = source == CreditSource::own;
-    const bool is_left = is_own ? pool_.own_held(lane) < pool_.own(lane)
-                                : pool_.shared_held(lane) < pool_.shared_cap(lane);
+    const bool is_left =
+        is_own ? pool_.own_held(lane) < pool_.own(lane) : pool_.shared_held(lane) < pool_.shared_cap(lane);
     uint64_t& lanes = is_own ? has_own_ : below_cap_;
     lanes = (lanes & ~(uint64_t{1} << lane)) | uint64_t{is_left} << lane;
   }

@@ -52,6 +52,12 @@ public:
   // descriptors_wanted.
   bool take_prefetched(unsigned underlying_function, uint32_t queue_pair_number);
 
+  // The same with the host being read, where no question waits before this one: an empty list is passed by.
+  enum class Answer : uint8_t { taken, none, later }; // none: there is none, or the queue pair has failed
+  Answer take_at_once(unsigned underlying_function, uint32_t queue_pair_number);
+  // Unless it is allowed, as at first, take_at_once() says `later`: ask on descriptors_wanted.
+  void allow_at_once(bool allowed) { is_at_once_ = allowed; }
+
   // Takes one question, and answers one: the next receive work request was taken; or none: none is posted; or
   // the queue pair is gone; or its receive queue cannot be read or contradicts itself, and then the queue
   // pair is in ERR, with the event queue_pair_fatal. A shared receive queue is then in error for all queue
@@ -150,6 +156,7 @@ private:
   uint32_t first_flush_ = none;
   uint32_t last_flush_ = none;
   Waker flush_;
+  bool is_at_once_ = false;
 };
 
 } // namespace fpga_verbs::hca

@@ -43,7 +43,7 @@ namespace fpga_verbs::hca {
 // (InfiniBand volume 1, 11.6.3.2). Those of a queue pair that is reset or destroyed are completed in the same
 // way, the one whose message has begun by resource_manager: InfiniBand lets them leak (volume 1, 10.3.1), but
 // then the queue would shrink with every queue pair that goes.
-class DmaValidation final : public Block {
+class DmaValidation final : public Block, public UnitTaker<spec::ReceiveUnit> {
 public:
   DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                 QueuePairStateCache& queue_pairs, const SharedReceiveQueues& shared_receive_queues,
@@ -55,6 +55,9 @@ public:
   // Takes one data unit into its queue pair's list, and works on one. A READ for which ResponseReads has no
   // place waits, and so does a SEND with invalidate whose key is not idle; only their queue pair with them.
   bool step() override;
+
+  // A unit that has just got its receive queue entry, or needs none, while none is here.
+  Taken take_at_once(const spec::ReceiveUnit& unit) override;
 
   // For tests: what is wrong with the block's state, or null.
   const char* verify() const { return queue_.verify(); }
@@ -81,6 +84,7 @@ private:
   inline bool resume_waiting();
   inline bool resume_waiting_for_keys();
   inline bool pass();
+  inline Progress begin(const spec::ReceiveUnit& unit);
   inline bool take_placed();
   inline bool work();
   inline void let_wait(Progress progress, uint16_t list, uint16_t entry);

@@ -23,7 +23,7 @@ namespace fpga_verbs::hca {
 // is none for loses it. Drops and counts the rest. A packet that passes pins its queue pair and goes on,
 // parsed (Packet::parsed), responses to completion, requests to receive. Requests that receive has no room
 // for wait here, so that they do not hold up the responses behind them.
-class PacketReceiver final : public Block {
+class PacketReceiver final : public Block, public UnitTaker<spec::PacketUnit> {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
                  const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
@@ -31,6 +31,9 @@ public:
                  DataLink<spec::PacketUnit>& responses_arrived, DataLink<spec::PacketUnit>& requests_arrived);
 
   bool step() override;
+
+  // A packet that has just come in, while none is before it.
+  Taken take_at_once(const spec::PacketUnit& unit) override;
 
 private:
   inline void receive(uint16_t handle);

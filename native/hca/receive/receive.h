@@ -31,7 +31,7 @@ namespace fpga_verbs::hca {
 // It sets in a packet's Packet: answer_psn and message_sequence_number, always; syndrome of a refusal;
 // for what is executed first, last, message_offset, of RDMA and atomics message_length, remote_address and
 // remote_key, of a receive work request that it takes receive_*; duplicate.
-class Receive final : public Block {
+class Receive final : public Block, public UnitTaker<spec::PacketUnit> {
 public:
   Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
           QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
@@ -43,6 +43,9 @@ public:
   // Takes one flush or one packet, takes one receive work request that was fetched, and works for one queue
   // pair.
   bool step() override;
+
+  // A packet that has just been looked at, while nothing waits here.
+  Taken take_at_once(const spec::PacketUnit& unit) override;
 
   // For tests: what contradicts itself, or null.
   const char* verify() const { return queue_.verify(); }

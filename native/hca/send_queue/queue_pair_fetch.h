@@ -25,7 +25,7 @@ namespace fpga_verbs::hca {
 // is next and, if it was kicked directly, the scheduler owes the queue pair nothing. A command that comes
 // early is handed back: it lies in the send queue too, and the scheduler brings it in its turn (US8589610,
 // send queue scheduler). So only what follows can make a command wait here.
-class QueuePairFetch final : public Block, public SendQueuePort {
+class QueuePairFetch final : public Block, public SendQueuePort, public UnitTaker<spec::KickUnit> {
 public:
   QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
                  CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers,
@@ -38,6 +38,9 @@ public:
 
   // Takes one data unit of each kind, and decides on one command.
   bool step() override;
+
+  // A command that has just been started, while nothing waits here.
+  Taken take_at_once(const spec::KickUnit& kick) override;
 
   // The queue pair has become RTS: what it owes is scheduled. False: no credit now; call again.
   bool resume(unsigned underlying_function, uint32_t queue_pair_number) override;
