@@ -204,11 +204,14 @@ export interface EmulatedBoard {
    */
   post(write: PostedWrite): void;
   /**
-   * Stepped: runs up to `count` ticks of work, in each of which every board of the fabric does one unit. Returns the number done; if fewer,
-   * all boards are idle.
+   * Stepped: runs up to `count` ticks of work. In each tick every board of the fabric that has work does one unit: one block processes one
+   * data unit. Returns the number done; if fewer, all boards are idle.
    */
   step(count: number): number;
-  /** Stepped: works until all boards are idle, at most `limit` units (default 1,000,000). Throws when it reaches the limit. */
+  /**
+   * Stepped: works until all boards are idle, at most `limit` units (default 1,000,000). Within one unit, a data unit passes through all
+   * blocks whose input is empty. Throws when it reaches the limit.
+   */
   runUntilIdle(limit?: number): number;
   /** Stepped: advances the clock by `ticks`; timers expire at their time. */
   advanceTime(ticks: number | bigint, limit?: number): void;
