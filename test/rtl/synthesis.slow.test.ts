@@ -72,10 +72,11 @@ describe('synthesis of the blocks', () => {
       'packet_headers',
       'packet_parse',
       'packet_memory',
+      'queue_pair_directory',
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(25);
+    expect(said.match(/nothing wrong/g)).toHaveLength(26);
   });
 
   it('reads every block at every width by slang too', { timeout: 600_000 }, (context) => {
@@ -86,7 +87,16 @@ describe('synthesis of the blocks', () => {
     // hca_front has the other blocks in it.
     const said = execFileSync(
       process.execPath,
-      [slang, 'burst_reader', 'burst_writer', 'packet_headers', 'packet_parse', 'packet_memory', 'hca_front'],
+      [
+        slang,
+        'burst_reader',
+        'burst_writer',
+        'packet_headers',
+        'packet_parse',
+        'packet_memory',
+        'queue_pair_directory',
+        'hca_front',
+      ],
       {
         encoding: 'utf8',
       },
@@ -117,6 +127,7 @@ describe('synthesis of the blocks', () => {
         packet_headers: '8 16 32 64',
         packet_memory: '8 16 32 64',
         packet_parse: '8 16 32 64',
+        queue_pair_directory: '–',
         hca_front: '8 16 32 64',
       });
     },
