@@ -1,6 +1,7 @@
-// queue_pair_directory beside queue_pair_state_cache of the device model: queue pairs are created, pinned, made
-// quiet, resumed and destroyed as a seed has it, with numbers of former ones among those that are asked for. Each
-// access has a clock in which it is done, and the model does them in that order. Arguments: seed, clocks.
+// queue_pair_directory beside queue_pair_state_cache of the device model: queue pairs are created, pinned,
+// made quiet, resumed and destroyed as a seed has it, with numbers of former ones among those that are asked
+// for. Each access has a clock in which it is done, and the model does them in that order. Arguments: seed,
+// clocks.
 //
 // First pins and unpins of one queue pair with no pause, of which it prints how many clocks they take.
 #include "Vqueue_pair_directory.h"
@@ -110,8 +111,8 @@ private:
     expect(place_, "clearing", rtl_.clearing, 0);
   }
 
-  // A queue pair that there is, mostly one of few, so that accesses meet; or one that was there before, or whose
-  // index there is not.
+  // A queue pair that there is, mostly one of few, so that accesses meet; or one that was there before, or
+  // whose index there is not.
   uint32_t some_number() {
     if (random_.once(32))
       return beyond(live_[random_.below(static_cast<uint32_t>(live_.size()))]);
@@ -252,7 +253,8 @@ private:
       return;
     switch (asked.command) {
     case Command::quiesce:
-      // A second time is no new event for the model while the first one is in its list, which is taken at once.
+      // A second time is no new event for the model while the first one is in its list, which is taken at
+      // once.
       model_.quiesce(asked.number);
       is_quiescing_[asked.number] = true;
       break;
