@@ -26,7 +26,14 @@ struct Buffer {
 
 // As ibv_mr_init_attr.
 struct MemoryRegionInit {
-  enum : uint64_t { has_base = 1, has_memory = 2, has_file = 4, has_file_offset = 8, has_hint = 16, has_buffer = 32 };
+  enum : uint64_t {
+    has_base = 1,
+    has_memory = 2,
+    has_file = 4,
+    has_file_offset = 8,
+    has_hint = 16,
+    has_buffer = 32
+  };
   size_t length;
   int access;
   uint64_t comp_mask;
@@ -58,7 +65,9 @@ int check(const ProtectionDomain* domain, const MemoryRegionInit& init) {
   if ((init.comp_mask & ~known) != 0)
     return driver::explain(EOPNOTSUPP, "comp_mask is IBV_REG_MR_MASK_ADDR, _IOVA and _BUF: dmabuf memory "
                                        "and hints to caches are not there");
-  return (init.comp_mask & F::has_memory) != 0 ? 0 : driver::explain(EINVAL, "comp_mask has IBV_REG_MR_MASK_ADDR");
+  return (init.comp_mask & F::has_memory) != 0
+             ? 0
+             : driver::explain(EINVAL, "comp_mask has IBV_REG_MR_MASK_ADDR");
 }
 
 } // namespace
@@ -110,7 +119,7 @@ VERBS_EXPORT int ibv_query_port_speed(Context* context, uint32_t port, uint64_t*
     uint64_t meaning;
   };
   constexpr Code widths[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
-  constexpr Code speeds[] = {{1, 25},   {2, 50},   {4, 100},   {8, 100},  // of a lane, 100 Mb/s
+  constexpr Code speeds[] = {{1, 25},   {2, 50},   {4, 100},  {8, 100}, // of a lane, 100 Mb/s
                              {16, 140}, {32, 250}, {64, 500}, {128, 1000}};
   PortAttributes attributes;
   if (port > UINT8_MAX)
