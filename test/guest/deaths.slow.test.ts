@@ -29,7 +29,7 @@ const verbs = 'LD_LIBRARY_PATH=build/Release/verbs FPGA_VERBS_EXPLAIN=1';
 const fatalByUser = workByUser
   .replace('-l 65536', '-l 131072')
   .replace(/exec .*clear-groups/, `export ${verbs} FPGA_VERBS_DEVICE=vfio:${slot}; $&`)
-  .replace(/node .*/, '/host/fatal');
+  .replace(/node .*/, '/host/fatal /host/may-end');
 const askedByUser = workByUser.replace('hca_work.mjs', 'hca_asked.mjs');
 const workByRoot = `exec node test/guest/hca_work.mjs pci:${slot}`;
 const begin = (work: string): string => `rm -f /host/working /host/ended;
@@ -149,8 +149,9 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
       while ! grep -qs ready /host/work && kill -0 $(cat /tmp/work); do sleep 0.1; done; cat /host/work`,
     );
     expect(begun).toBe('ready');
-    // The kernel waits here until the program has given the function back.
+    // The kernel waits here until the program, which lives on, has given the function back.
     await guest.run(`echo ${slot} > /sys/bus/pci/drivers/vfio-pci/unbind`);
+    await guest.run('kill -0 $(cat /tmp/work); touch /host/may-end');
     await guest.run(untilGone);
     const said = readFileSync(path.join(guest.host, 'work'), 'utf8');
     expect(said).toMatch(/^ok posts are refused\n[^]*^ok all\n/m);
