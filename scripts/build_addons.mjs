@@ -11,7 +11,7 @@ import path from 'node:path';
  * @param target the one addon to build; default: all
  */
 export function buildAddons(say, target) {
-  needCompiler();
+  needTools();
   const only = target === undefined ? '' : ` ${target}`;
   if (answers('cmake')) {
     say(`building the addons${only} (cmake-js)`);
@@ -28,7 +28,6 @@ export function buildAddons(say, target) {
     ]);
     return;
   }
-  if (!answers('python3')) missing('CMake or python3', 'cmake');
   // Node's own headers lie beside a Node that was installed whole.
   const prefix = path.join(path.dirname(process.execPath), '..');
   const own = existsSync(path.join(prefix, 'include/node/node_api.h'));
@@ -60,9 +59,18 @@ export function run(command, args) {
   }
 }
 
-function needCompiler() {
-  if (!answers(process.env.CXX ?? 'c++') && !answers('g++')) missing('a C++ compiler', 'g++');
-  if (!answers('make') && !answers('ninja')) missing('make', 'make');
+/** Ends with an error that names all tools that are missing. */
+function needTools() {
+  const needed = [
+    ['a C++ compiler', 'g++', [process.env.CXX ?? 'c++', 'g++']],
+    ['make', 'make', ['make', 'ninja']],
+    ['CMake or python3', 'cmake', ['cmake', 'python3']],
+  ];
+  const missing = needed.filter(([, , tools]) => !tools.some(answers));
+  if (missing.length === 0) return;
+  for (const [what, debianPackage] of missing)
+    console.error(`setup: ${what} is missing; on Debian: apt-get install ${debianPackage}`);
+  process.exit(1);
 }
 
 /** node-gyp comes with npm. */
@@ -78,11 +86,6 @@ function answers(tool) {
   } catch {
     return false;
   }
-}
-
-function missing(what, debianPackage) {
-  console.error(`setup: ${what} is missing; on Debian: apt-get install ${debianPackage}`);
-  process.exit(1);
 }
 
 if (process.argv[1] === import.meta.filename)

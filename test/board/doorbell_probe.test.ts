@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import type {
+  BoardOptions,
   DoorbellProbe,
   DoorbellProbeRun,
   DoorbellProbeSetup,
@@ -42,8 +43,9 @@ interface Probed {
 function makeProbe(
   backend: Backend,
   { payloadBytes = 32, ...changed }: Partial<DoorbellProbeSetup> & { payloadBytes?: number } = {},
+  options: BoardOptions = {},
 ): Probed {
-  const board = makeBoard(backend);
+  const board = makeBoard(backend, options);
   const context = closing(new Context(openDriver(board)));
   const { driver } = context;
   const source = closing(new LoopedQueuePair(context, { entries: 4, inlineBytes: 256 }));
@@ -76,7 +78,8 @@ describeOnBackends('a doorbell probe', (backend) => {
   it.each([1, 2, 3, 4, 9])(
     'posts a command to each virtual collect buffer in turn, with a fence for %i',
     (commandsPerFence) => {
-      const { driver, source, setup } = makeProbe(backend);
+      // Writes wait for a fence.
+      const { driver, source, setup } = makeProbe(backend, {}, { mapping: 'adversarial' });
       const [first, second] = driver.virtualCollectBuffers.all;
       const probe = driver.device.board.doorbellProbe({
         ...setup,
