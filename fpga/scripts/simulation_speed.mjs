@@ -138,7 +138,7 @@ function build({ block, parameters }) {
   return path.join(directory, `V${block}`);
 }
 
-/** What the driver did in so many clocks: units of its work, and seconds of CPU time. */
+/** Runs the driver for so many clocks: units of its work that were done, and seconds of CPU time. */
 function run(program, clocks) {
   const output = execFileSync(program, [String(clocks)], { encoding: 'utf8' });
   const [, done, seconds] = /clocks, (\d+) done, (\S+) s/.exec(output).map(Number);

@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::bench {
 
-// What the ports of collect_buffer are given in a clock, from the seed: bursts of the host, control commands,
+// Drives the ports of collect_buffer in each clock, from the seed: bursts of the host, control commands,
 // PCBs that come back, answers on queue pairs; and what it takes of them.
 class DrivenCollectBuffer : protected CollectBufferPair {
 public:

@@ -33,7 +33,8 @@ public:
       bytes_.resize(1 + random_.below(size()));
       break;
     case 4: // Its lengths agree, but it is too short for what it has.
-      bytes_.resize(packet_.network + 1 + random_.below(packet_.payload + spec::icrc_bytes - packet_.network));
+      bytes_.resize(packet_.network + 1 +
+                    random_.below(packet_.payload + spec::icrc_bytes - packet_.network));
       set_lengths();
       set_checks();
       break;
@@ -100,9 +101,7 @@ private:
   // Whether it has this much from the IP header or LRH on.
   bool has(uint32_t bytes) const { return size() - packet_.network >= bytes; }
 
-  void flip(uint32_t end) {
-    bytes_[random_.below(end)] ^= static_cast<uint8_t>(1U << random_.below(8));
-  }
+  void flip(uint32_t end) { bytes_[random_.below(end)] ^= static_cast<uint8_t>(1U << random_.below(8)); }
 
   template <class Header, class Change> void change(uint8_t* at, Change change) {
     auto header = wire::read_header<Header>(at);
@@ -117,7 +116,8 @@ private:
     const uint32_t all = size() - packet_.network + static_cast<uint32_t>(outer);
     const uint32_t behind = size() - packet_.network - network_bytes() + static_cast<uint32_t>(inner);
     const auto set_udp = [&] {
-      change<spec::UdpHeader>(udp(), [&](auto& header) { header.set_length(behind + spec::UdpHeader::bytes); });
+      change<spec::UdpHeader>(udp(),
+                              [&](auto& header) { header.set_length(behind + spec::UdpHeader::bytes); });
     };
     switch (packet_.framing) {
     case wire::PacketFraming::ethernet_ipv4:
@@ -167,10 +167,9 @@ private:
     const uint32_t addresses = packet_.framing == wire::PacketFraming::ethernet_ipv4 ? 8 : 32;
     const uint32_t udp_bytes = size() - static_cast<uint32_t>(udp() - bytes_.data());
     change<spec::UdpHeader>(udp(), [](auto& header) { header.set_checksum(0); });
-    const uint32_t checksum =
-        ~wire::folded(wire::internet_sum(udp() - addresses, addresses + udp_bytes) +
-                      static_cast<uint32_t>(spec::IpProtocol::udp) + udp_bytes) &
-        0xffff;
+    const uint32_t checksum = ~wire::folded(wire::internet_sum(udp() - addresses, addresses + udp_bytes) +
+                                            static_cast<uint32_t>(spec::IpProtocol::udp) + udp_bytes) &
+                              0xffff;
     change<spec::UdpHeader>(udp(),
                             [&](auto& header) { header.set_checksum(checksum == 0 ? 0xffff : checksum); });
   }

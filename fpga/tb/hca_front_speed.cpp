@@ -78,8 +78,8 @@ private:
 
   Vhca_front rtl_;
   BusyHost<Vhca_front> host_{rtl_};
-  std::deque<spec::KickUnit> ended_; // Whose PCB and credits are to go back.
-  std::deque<spec::KickUnit> told_;  // Whose kick record is to be told.
+  std::deque<spec::KickUnit> ended_; // Their PCBs and credits are to go back.
+  std::deque<spec::KickUnit> told_;  // Their kick records are to be told.
   bool is_released_ = false;
   bool is_finished_ = false;
 };

@@ -1,6 +1,6 @@
-// packet_parse beside the device model: first a whole packet of each opcode in each framing, then packets of all
-// framings and opcodes, whole and with something wrong, with pauses from a seed; of each it has to say what
-// wire::parse_packet says: why it is to be dropped, or its fields. Arguments: seed, clocks.
+// packet_parse beside the device model: first a whole packet of each opcode in each framing, then packets of
+// all framings and opcodes, whole and with something wrong, with pauses from a seed; of each it has to say
+// what wire::parse_packet says: why it is to be dropped, or its fields. Arguments: seed, clocks.
 #include "Vpacket_parse.h"
 #include "damaged_packets.h"
 #include "parsed_packets.h"
@@ -52,10 +52,11 @@ public:
       step();
     }
     come_to_rest();
-    std::printf("%llu packets in %llu clocks, %llu dropped, for %zu reasons, %llu tagged, %llu of InfiniBand, a "
-                "verdict after %llu clocks at most\n",
-                number(packets_), number(clocks_), number(dropped_), reasons_.size(), number(tagged_),
-                number(infiniband_), number(latest_));
+    std::printf(
+        "%llu packets in %llu clocks, %llu dropped, for %zu reasons, %llu tagged, %llu of InfiniBand, a "
+        "verdict after %llu clocks at most\n",
+        number(packets_), number(clocks_), number(dropped_), reasons_.size(), number(tagged_),
+        number(infiniband_), number(latest_));
     std::printf("%zu opcodes in each of %u framings\n", opcodes_.size(), framings);
     return 0;
   }

@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::bench {
 
-// What virtual_kick is given in a clock, from the seed: kicks, commands that end, changes of the mapping
+// Drives virtual_kick in each clock, from the seed: kicks, commands that end, changes of the mapping
 // table and of the division.
 class DrivenVirtualKick : protected VirtualKickPair {
 protected:

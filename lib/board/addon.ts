@@ -204,11 +204,14 @@ export interface EmulatedBoard {
    */
   post(write: PostedWrite): void;
   /**
-   * Stepped: runs up to `count` ticks of work, in each of which every board of the fabric does one unit. Returns the number done; if fewer,
-   * all boards are idle.
+   * Stepped: runs up to `count` ticks of work. In each tick every board of the fabric that has work does one unit: one block processes one
+   * data unit. Returns the number done; if fewer, all boards are idle.
    */
   step(count: number): number;
-  /** Stepped: works until all boards are idle, at most `limit` units (default 1,000,000). Throws when it reaches the limit. */
+  /**
+   * Stepped: works until all boards are idle, at most `limit` units (default 1,000,000). Within one unit, a data unit passes through all
+   * blocks whose input is empty. Throws when it reaches the limit.
+   */
   runUntilIdle(limit?: number): number;
   /** Stepped: advances the clock by `ticks`; timers expire at their time. */
   advanceTime(ticks: number | bigint, limit?: number): void;
@@ -336,6 +339,10 @@ export interface DoorbellProbeSetup {
   virtualCollectBufferBar: number;
   /** Offset of the page for the command. */
   virtualCollectBufferOffset: number;
+  /** Number of pages from there on that {@link DoorbellProbe.rate} writes to, at most the entries of the send queue. Default 1. */
+  virtualCollectBuffers?: number;
+  /** Bytes from one of these pages to the next. */
+  virtualCollectBufferStride?: number;
   /**
    * Work queue entries. At `entryOffset`, a multiple of 64, is an encoded command of `commandBytes`, 64 to 320, signaled and without
    * checksum; the probe writes its sequence number. 320 B from the offset must be valid memory.
@@ -365,6 +372,14 @@ export interface DoorbellProbeSetup {
   timeout?: number;
 }
 
+/** Nanoseconds per command, of a run of {@link DoorbellProbe.rate}. */
+export interface DoorbellProbeRate {
+  /** From the first store to the completion of the last command. */
+  nanosecondsPerPost: number;
+  /** Its stores and its share of the fences. */
+  nanosecondsPerStore: number;
+}
+
 /** Result of a run of a doorbell probe: nanoseconds, one element for each post; empty without time stamps. */
 export interface DoorbellProbeRun {
   /** Duration of the whole loop. */
@@ -391,11 +406,17 @@ export interface DoorbellProbeRun {
  */
 export interface DoorbellProbe {
   /**
-   * Posts `count` commands, at least one, and waits for each. Throws an Error that names the command if its record or completion does not
-   * arrive in time, belongs to another command, or reports a failure; the probe is then unusable. RangeError: the thread may not run on
-   * `cpu`; ERR_CLOSED: the function is closed, or a memory freed.
+   * Posts `count` commands, at least one, and waits for each; looks for kick records all the time, or with the paced poller. Throws an
+   * Error that names the command if its record or completion does not arrive in time, belongs to another command, or reports a failure; the
+   * probe is then unusable. RangeError: the thread may not run on `cpu`; ERR_CLOSED: the function is closed, or a memory freed.
    */
-  run(count: number, stamped: boolean): DoorbellProbeRun;
+  run(count: number, stamped: boolean, looksAllTheTime?: boolean): DoorbellProbeRun;
+  /**
+   * Posts `count` commands or somewhat more, one to each virtual collect buffer of the setup, with a fence behind each `commandsPerFence` of
+   * them and behind the last, and waits for their completions before the next. Kick records are not read: {@link run} does not work
+   * afterwards. Throws as {@link run}.
+   */
+  rate(count: number, commandsPerFence: number): DoorbellProbeRate;
 }
 
 /**

@@ -109,14 +109,17 @@ export class EmulatedBoard {
   }
 
   /**
-   * Stepped: runs up to `count` ticks of work, in each of which every board of its fabric does one unit. Returns the number done; if fewer,
-   * all boards are idle.
+   * Stepped: runs up to `count` ticks of work. In each tick every board of its fabric that has work does one unit: it takes a write that has
+   * arrived, or one block processes one data unit. Returns the number done; if fewer, all boards are idle.
    */
   step(count = 1): number {
     return this.native.step(count);
   }
 
-  /** Stepped: works until all boards are idle. @throws Error: more than `limit` units of work */
+  /**
+   * Stepped: works until all boards are idle. As on boards that are not stepped, and in advanceTime(), a data unit passes within one unit of
+   * work through all blocks whose input is empty. @throws Error: more than `limit` units of work
+   */
   runUntilIdle(limit?: number): number {
     return this.native.runUntilIdle(limit);
   }

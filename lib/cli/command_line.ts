@@ -53,8 +53,10 @@ const jsonShapes = {
   pingpong:
     '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}; for srq local and remote are lists',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}],
-  completionHistogram, floor, ratio, stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts,
-  and floor: {samples, minimum, median, percentile99, percentile999, maximum}; without floor and ratio in shared progress`,
+  completionHistogram, lastStoreToRecordUnpaced, floor, ratio, stampedPost, unstampedPost, stamp, clockUncertainty}],
+  fences: [{commandsPerFence, storedPerSecond, completedPerSecond}], published: [{what, microseconds, source}]}; nanoseconds;
+  each of parts, lastStoreToRecordUnpaced and floor: {samples, minimum, median, percentile99, percentile999, maximum}; these
+  two and ratio not in shared progress`,
 } as const;
 
 /**

@@ -2,6 +2,8 @@ import { formatDeviceString, loadRtlAddon, parseDeviceString, type RtlCounters }
 import { openDevice, type DeviceInfo } from '../index.ts';
 import { clockWarnings } from './clock_stability.ts';
 import { refuseForbiddenCpu } from './cpus.ts';
+import { measureFences, ratePayloadBytes, type FenceRate } from './doorbell_rate.ts';
+import { publishedLatencies } from './other_adapters.ts';
 import { measure, parts, type Measurement, type MeasurementOptions } from './doorbell_measurement.ts';
 import type { Output } from './output/output.ts';
 import { histogramText, type Statistics } from './output/statistics.ts';
@@ -26,8 +28,8 @@ export interface DoorbellOptions extends MeasurementOptions {
 export const sizes = [0, 32, 64, 96, 128, 256] as const;
 
 /**
- * `hca doorbell`: the latency of a doorbell in parts, and the floor beside it. JSON: {device, info, warnings, measurements},
- * on rtl: boards also {rtl}, their clock cycles.
+ * `hca doorbell`: the latency of a doorbell in parts, and the floor beside it. JSON: {device, info, warnings, measurements,
+ * fences, published}, on rtl: boards also {rtl}, their clock cycles.
  */
 export async function doorbell(
   output: Output,
@@ -66,7 +68,18 @@ export async function doorbell(
       const isRtl = parseDeviceString(deviceName).backend === 'rtl';
       const rtl = isRtl ? loadRtlAddon()?.rtlCounters() : undefined;
       if (rtl !== undefined) output.text(rtlText(rtl));
-      output.value({ device: deviceName, info, warnings, measurements, rtl });
+      const fences = await measureFences(device, options);
+      output.table(fencesText(fences, info));
+      output.table(publishedText());
+      output.value({
+        device: deviceName,
+        info,
+        warnings,
+        measurements,
+        fences,
+        published: publishedLatencies,
+        rtl,
+      });
     } finally {
       file?.close();
     }
@@ -105,7 +118,10 @@ function heading(deviceName: string, { board }: DeviceInfo, { iterations }: Door
     `progress ${board.progress}; clock: ${board.clock}`,
     ...(board.progress === 'shared'
       ? ['The device works on the posting thread: parts marked * are computation, not', 'latency.']
-      : []),
+      : [
+          'Records are waited for by the paced poller, which looks first when most have',
+          'come; in turns with it another looks all the time.',
+        ]),
     '',
     '',
   ].join('\n');
@@ -124,6 +140,7 @@ function measurementText(measurement: Measurement, { board }: DeviceInfo): strin
     payloadBytes,
     histogram,
     completionHistogram,
+    lastStoreToRecordUnpaced: unpaced,
     clockUncertainty,
     stampedPost,
     unstampedPost,
@@ -137,7 +154,11 @@ function measurementText(measurement: Measurement, { board }: DeviceInfo): strin
   return [
     table(
       [{ title: `payload ${payloadBytes} B` }, ...statisticColumns],
-      [...rows, ...(floor === undefined ? [] : [['    floor: cache-line round trip', ...cells(floor)]])],
+      [
+        ...rows,
+        ...(unpaced === undefined ? [] : [['    (g), never pausing', ...cells(unpaced)]]),
+        ...(floor === undefined ? [] : [['    floor: cache-line round trip', ...cells(floor)]]),
+      ],
     ),
     `    (c) and (e) come from the device clock: ± ${clockUncertainty.toFixed(0)} ns. A whole post takes\n`,
     `    ${stampedPost.toFixed(0)} ns with stamps, ${unstampedPost.toFixed(0)} ns without; a stamp takes ${stamp.toFixed(1)} ns.\n`,
@@ -173,6 +194,36 @@ function summary(measurements: readonly Measurement[], { board }: DeviceInfo): s
     columns.map((title) => ({ title, align: 'right' })),
     rows,
   )}${note}Commands are RDMA WRITEs from a queue pair to itself, so that (f) holds the way\nthrough the port and back.\n`;
+}
+
+/** What the scoreboard is worth: fences that posting does without. */
+function fencesText(fences: readonly FenceRate[], { board }: DeviceInfo): string {
+  const rows = fences.map(({ commandsPerFence, storedPerSecond, completedPerSecond }, index) => [
+    index === fences.length - 1
+      ? `none until a page is used again (${commandsPerFence})`
+      : `${commandsPerFence}`,
+    (storedPerSecond / 1e6).toFixed(2),
+    (completedPerSecond / 1e6).toFixed(2),
+  ]);
+  const note =
+    board.progress === 'shared'
+      ? 'In shared progress a fence hands commands to the device on this thread.\n'
+      : '';
+  return `\n${table(
+    [
+      { title: 'commands for each fence' },
+      ...['stored, million/s', 'completed, million/s'].map((title) => ({ title, align: 'right' }) as const),
+    ],
+    rows,
+  )}Commands of ${ratePayloadBytes} B of payload, to virtual collect buffers in turn. The scoreboard\ntakes the writes of a page in any order: commands need no fence between them.\n${note}`;
+}
+
+/** Latencies of others. */
+function publishedText(): string {
+  return `\n${table(
+    [{ title: 'elsewhere' }, { title: 'µs', align: 'right' }, { title: 'published in' }],
+    publishedLatencies.map(({ what, microseconds, source }) => [what, microseconds.toFixed(2), source]),
+  )}Adapters: half of a round trip between two hosts, wire included.\n`;
 }
 
 /** Clock cycles of the blocks in RTL, a line each. */

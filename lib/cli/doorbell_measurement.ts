@@ -41,6 +41,8 @@ export interface Measurement {
   readonly parts: Readonly<Record<PartName, Statistics>>;
   /** Of the headline, last store to record seen. */
   readonly histogram: readonly Bin[];
+  /** The headline as a poller sees it that looks all the time, in turns with the paced one; undefined: the device works on the posting thread. */
+  readonly lastStoreToRecordUnpaced: Statistics | undefined;
   /** Of post to completion. */
   readonly completionHistogram: readonly Bin[];
   /** A cache-line round trip between two threads, in turns with the posts; undefined: the device works on the posting thread. */
@@ -91,16 +93,18 @@ export async function measure(
     }
     const stamped: DoorbellProbeRun[] = [];
     const unstamped: DoorbellProbeRun[] = [];
+    const unpaced: DoorbellProbeRun[] = [];
     const floors: Float64Array[] = [];
     for (const posts of roundsOf(options.iterations, turns)) {
       await setImmediate(undefined, { signal });
       stamped.push(probe.run(posts, true));
       unstamped.push(probe.run(posts, false));
       if (!crosses) continue;
+      unpaced.push(probe.run(posts, true, true));
       pause(deviceSleeps);
       floors.push(loadAddon().cacheLineRoundTrip(posts, cpu ?? -1, deviceCpu ?? -1));
     }
-    return summarize(payloadBytes, { stamped, unstamped, floors });
+    return summarize(payloadBytes, { stamped, unstamped, unpaced, floors });
   } finally {
     records.close();
     looped.close();
@@ -118,13 +122,15 @@ export function roundsOf(posts: number, least: number): number[] {
 interface Rounds {
   readonly stamped: readonly DoorbellProbeRun[];
   readonly unstamped: readonly DoorbellProbeRun[];
+  /** Of the poller that looks all the time. None: no doorbell goes from one CPU to another. */
+  readonly unpaced: readonly DoorbellProbeRun[];
   /** None: no doorbell goes from one CPU to another. */
   readonly floors: readonly Float64Array[];
 }
 
 function summarize(
   payloadBytes: number,
-  { stamped, unstamped, floors }: Rounds,
+  { stamped, unstamped, unpaced, floors }: Rounds,
 ): { readonly measurement: Measurement; readonly samples: Samples } {
   const joined = (name: PartName): Float64Array => join(stamped.map((run) => run[name]));
   const samples = Object.fromEntries(parts.map(({ name }) => [name, joined(name)])) as Record<
@@ -142,6 +148,8 @@ function summarize(
     measurement: {
       payloadBytes,
       parts: statistics,
+      lastStoreToRecordUnpaced:
+        unpaced.length === 0 ? undefined : statisticsOf(join(unpaced.map((run) => run.lastStoreToRecord))),
       histogram: histogramOf(samples.lastStoreToRecord),
       completionHistogram: histogramOf(samples.postToCompletion),
       floor,

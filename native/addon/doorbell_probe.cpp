@@ -74,7 +74,13 @@ board::DoorbellSetup setup_of(const Napi::Value& value, std::vector<std::shared_
   setup.first_sequence_number =
       static_cast<uint32_t>(required_number(env, fields, "firstSequenceNumber", 0, 0xffff));
   setup.records_log2 = static_cast<unsigned>(required_number(env, fields, "recordsLog2", 0, largest_log2));
-  setup.command = memory_of(env, fields, "entryArea", setup.entry_offset, spec::command_bytes, held);
+  const uint64_t most_buffers = uint64_t{1} << setup.send_queue_log2;
+  fields.read("virtualCollectBuffers", setup.virtual_collect_buffers, static_cast<uint32_t>(most_buffers));
+  if (setup.virtual_collect_buffers == 0)
+    throw Napi::RangeError::New(env, "virtualCollectBuffers is 0, but must be at least 1");
+  fields.read("virtualCollectBufferStride", setup.virtual_collect_buffer_stride, uint32_t{1} << 20);
+  setup.command = memory_of(env, fields, "entryArea", setup.entry_offset,
+                            size_t{setup.virtual_collect_buffers} * spec::command_bytes, held);
   setup.references = memory_of(env, fields, "references", 0,
                                size_t{spec::WorkQueueReference::bytes} << setup.send_queue_log2, held);
   setup.records =
@@ -129,7 +135,8 @@ Napi::Error failure_error(Napi::Env env, const Probe& probe, const board::Doorbe
                                    "is gone");
 }
 
-Napi::Value run(const Napi::CallbackInfo& info, Probe& probe) {
+// The number of posts that the first argument is. Throws where the probe cannot run.
+size_t posts_of(const Napi::CallbackInfo& info, const Probe& probe) {
   constexpr uint64_t most_posts = 100'000'000;
   const Napi::Env env = info.Env();
   if (probe.function->function == nullptr)
@@ -139,7 +146,30 @@ Napi::Value run(const Napi::CallbackInfo& info, Probe& probe) {
   const uint64_t count = whole_number(info[0], "count", most_posts);
   if (count == 0)
     throw Napi::RangeError::New(env, "count is 0, but must be at least 1");
-  const board::DoorbellRun run = probe.probe.run(count, info[1].ToBoolean());
+  return count;
+}
+
+Napi::Value rate(const Napi::CallbackInfo& info, Probe& probe) {
+  const Napi::Env env = info.Env();
+  const size_t count = posts_of(info, probe);
+  const auto per_fence = static_cast<unsigned>(whole_number(info[1], "commandsPerFence", UINT16_MAX));
+  if (per_fence == 0)
+    throw Napi::RangeError::New(env, "commandsPerFence is 0, but must be at least 1");
+  const board::DoorbellRun run = probe.probe.rate(count, per_fence);
+  if (run.failure != board::DoorbellFailure::none)
+    throw failure_error(env, probe, run);
+  Napi::Object result = Napi::Object::New(env);
+  result["nanosecondsPerPost"] = run.nanoseconds_per_post;
+  result["nanosecondsPerStore"] = run.nanoseconds_per_store;
+  return result;
+}
+
+Napi::Value run(const Napi::CallbackInfo& info, Probe& probe) {
+  using Poller = board::DoorbellProbe::Poller;
+  const Napi::Env env = info.Env();
+  const size_t count = posts_of(info, probe);
+  const Poller poller = info[2].ToBoolean() ? Poller::looks_all_the_time : Poller::paced;
+  const board::DoorbellRun run = probe.probe.run(count, info[1].ToBoolean(), poller);
   if (run.failure != board::DoorbellFailure::none)
     throw failure_error(env, probe, run);
   const board::DoorbellSamples& samples = run.samples;
@@ -170,6 +200,8 @@ Napi::Value make_doorbell_probe(Napi::Env env, const std::shared_ptr<OpenFunctio
   Napi::Object object = Napi::Object::New(env);
   object["run"] =
       Napi::Function::New(env, [probe](const Napi::CallbackInfo& info) { return run(info, *probe); }, "run");
+  object["rate"] =
+      Napi::Function::New(env, [probe](const Napi::CallbackInfo& info) { return rate(info, *probe); }, "rate");
   return object;
 }
 

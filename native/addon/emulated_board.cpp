@@ -153,7 +153,7 @@ Napi::Value EmulatedBoard::step(const Napi::CallbackInfo& info) {
 Napi::Value EmulatedBoard::run_until_idle(const Napi::CallbackInfo& info) {
   constexpr uint64_t usual_limit = 1'000'000;
   const uint64_t limit = info[0].IsUndefined() ? usual_limit : whole_number(info[0], "limit", UINT64_MAX);
-  const uint64_t done = stepped(info.Env(), "runUntilIdle").step(limit);
+  const uint64_t done = stepped(info.Env(), "runUntilIdle").run(limit);
   if (done == limit)
     throw Napi::Error::New(info.Env(),
                            "the device is not idle after " + std::to_string(limit) + " units of work");

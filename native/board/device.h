@@ -24,6 +24,8 @@ public:
   virtual bool write_burst(const hca::BarWrite& /*burst*/) { return false; }
   virtual uint32_t read(spec::RegionType region, unsigned page, uint32_t offset) = 0;
   virtual unsigned run(unsigned limit) = 0;
+  // Lets blocks of the device hand data units on within a step, past links that are empty; or stops it.
+  virtual void pass_by_empty_links(bool /*on*/) {}
   // The link of a port has a packet, or room for one.
   virtual void notify_port() = 0;
   virtual uint64_t next_deadline() const = 0;

@@ -52,7 +52,8 @@ uint64_t DeviceSide::work(uint64_t limit) {
   return done;
 }
 
-bool DeviceSide::work_one() {
+bool DeviceSide::work_one(bool passes_by) {
+  device_.pass_by_empty_links(passes_by);
   if (next_message() && device_.can_accept_write()) {
     deliver_next();
     return true;

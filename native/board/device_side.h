@@ -34,8 +34,9 @@ public:
   // if fewer, the device is idle.
   uint64_t work(uint64_t limit);
 
-  // Does one unit of work: a transaction first, otherwise a step of the device. False: idle.
-  bool work_one();
+  // Does one unit of work: a transaction first, otherwise a step of the device. `passes_by`: in that step a
+  // data unit may continue through the following blocks past links that are empty. False: idle.
+  bool work_one(bool passes_by);
 
   // Delivers one transaction; steps the device only if it cannot accept it. False: there is none.
   bool deliver_one();

@@ -86,7 +86,8 @@ DoorbellProbe::DoorbellProbe(BoardFunction& function, const DoorbellSetup& setup
     : function_(function), setup_(setup), polling_advances_(function.facts().progress != "own"),
       sequence_number_(setup.first_sequence_number) {}
 
-DoorbellRun DoorbellProbe::run(size_t count, bool stamped) {
+DoorbellRun DoorbellProbe::run(size_t count, bool stamped, Poller poller) {
+  poller_ = poller;
   std::vector<Observed> observed(stamped ? count : 0);
   DoorbellRun run;
   const Pinned pinned(setup_.cpu);
@@ -111,13 +112,57 @@ DoorbellRun DoorbellProbe::run(size_t count, bool stamped) {
   return run;
 }
 
+DoorbellRun DoorbellProbe::rate(size_t count, unsigned commands_per_fence) {
+  const uint32_t round = setup_.virtual_collect_buffers;
+  DoorbellRun run;
+  const Pinned pinned(setup_.cpu);
+  if (!pinned.succeeded()) {
+    run.failure = DoorbellFailure::not_pinned;
+    return run;
+  }
+  for (uint32_t entry = 1; entry < round; ++entry)
+    std::memcpy(entry_at(entry), setup_.command, setup_.command_bytes);
+  uint64_t storing = 0;
+  size_t posted = 0;
+  const uint64_t begin = HostTime::now();
+  for (; posted < count && run.failure == DoorbellFailure::none; posted += round)
+    run.failure = post_round(commands_per_fence, storing);
+  const double commands = static_cast<double>(posted);
+  run.nanoseconds_per_post = nanoseconds(begin, HostTime::now()) / commands;
+  run.nanoseconds_per_store = static_cast<double>(storing) / commands;
+  run.sequence_number = last_sequence_number();
+  run.status = status_;
+  return run;
+}
+
+DoorbellFailure DoorbellProbe::post_round(unsigned commands_per_fence, uint64_t& storing) {
+  const uint32_t round = setup_.virtual_collect_buffers;
+  const uint32_t first = sequence_number_;
+  for (uint32_t entry = 0; entry < round; ++entry)
+    prepare(entry);
+  const uint64_t begin = HostTime::now();
+  for (uint32_t entry = 0; entry < round; ++entry) {
+    const uint64_t page = uint64_t{entry} * setup_.virtual_collect_buffer_stride;
+    function_.store_command(setup_.virtual_collect_buffer_bar, setup_.virtual_collect_buffer_offset + page,
+                            entry_at(entry), setup_.command_bytes);
+    if ((entry + 1) % commands_per_fence == 0 || entry + 1 == round)
+      function_.fence();
+  }
+  storing += HostTime::now() - begin;
+  for (uint32_t entry = 0; entry < round; ++entry)
+    if (const DoorbellFailure failure = wait_for_completion_of((first + entry) & 0xffff);
+        failure != DoorbellFailure::none)
+      return failure;
+  return DoorbellFailure::none;
+}
+
 // The command and its reference get the next sequence number; they lie in the send queue as those of a driver
 // do.
-void DoorbellProbe::prepare() {
-  command().set_send_queue_sequence_number(sequence_number_);
+void DoorbellProbe::prepare(uint32_t entry) {
+  command(entry).set_send_queue_sequence_number(sequence_number_);
   const uint32_t slot = sequence_number_ & ((uint32_t{1} << setup_.send_queue_log2) - 1);
   spec::WorkQueueReference reference;
-  reference.set_offset(setup_.entry_offset);
+  reference.set_offset(setup_.entry_offset + entry * spec::command_bytes);
   reference.set_sequence_number(sequence_number_);
   reference.set_length(setup_.command_bytes);
   std::memcpy(setup_.references + size_t{slot} * spec::WorkQueueReference::bytes, &reference,
@@ -125,8 +170,8 @@ void DoorbellProbe::prepare() {
   sequence_number_ = (sequence_number_ + 1) & 0xffff;
 }
 
-spec::CommandHeader& DoorbellProbe::command() const {
-  return *reinterpret_cast<spec::CommandHeader*>(setup_.command);
+spec::CommandHeader& DoorbellProbe::command(uint32_t entry) const {
+  return *reinterpret_cast<spec::CommandHeader*>(entry_at(entry));
 }
 
 uint32_t DoorbellProbe::last_sequence_number() const { return (sequence_number_ - 1) & 0xffff; }
@@ -197,7 +242,7 @@ bool DoorbellProbe::wait_for_record() {
 
 // Of a command whose last store was at that time.
 bool DoorbellProbe::wait_for_record_of(uint64_t last_store) {
-  if (polling_advances_)
+  if (polling_advances_ || poller_ == Poller::looks_all_the_time)
     return wait_for_record();
   while (HostTime::now() - last_store < record_pace_.delay()) {
   }
@@ -206,12 +251,12 @@ bool DoorbellProbe::wait_for_record_of(uint64_t last_store) {
   return is_here || wait_for_record();
 }
 
-DoorbellFailure DoorbellProbe::wait_for_completion() {
+DoorbellFailure DoorbellProbe::wait_for_completion_of(uint32_t sequence_number) {
   using Entry = spec::CompletionQueueEntry;
   if (!wait_for<Entry>(setup_.completions, setup_.completions_log2, completions_taken_))
     return DoorbellFailure::no_completion;
-  const Entry& entry = entry_at<Entry>(setup_.completions, setup_.completions_log2, completions_taken_);
-  const bool ours = entry.sequence_number() == last_sequence_number() &&
+  const Entry& entry = board::entry_at<Entry>(setup_.completions, setup_.completions_log2, completions_taken_);
+  const bool ours = entry.sequence_number() == sequence_number &&
                     entry.queue_pair_number() == command().queue_pair_number();
   status_ = entry.status();
   ++completions_taken_;

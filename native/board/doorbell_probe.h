@@ -4,6 +4,7 @@
 #include "board/poll_pace.h"
 #include "spec/commands.h"
 #include "spec/enums.h"
+#include "spec/parameters.h"
 #include "spec/queues.h"
 
 #include <cstddef>
@@ -18,6 +19,8 @@ namespace fpga_verbs::board {
 struct DoorbellSetup {
   unsigned virtual_collect_buffer_bar = 0;
   uint64_t virtual_collect_buffer_offset = 0; // of the page that the command is written to
+  uint32_t virtual_collect_buffers = 1;       // pages one behind the other from there on, for rate()
+  uint32_t virtual_collect_buffer_stride = 0; // bytes from page to page
   uint8_t* command = nullptr; // an encoded command in the area of work queue entries, without checksum
   uint32_t command_bytes = 0;
   uint32_t entry_offset = 0;           // of the command in its area
@@ -65,6 +68,7 @@ struct DoorbellRun {
   uint32_t sequence_number = 0;                                    // of the last command that was posted
   spec::CompletionStatus status = spec::CompletionStatus::success; // of the command that failed
   double nanoseconds_per_post = 0;                                 // of the whole loop
+  double nanoseconds_per_store = 0; // of a run of rate(): the stores of a command and its part of the fences
   double nanoseconds_per_stamp = 0; // what taking the time costs; a stamped post does it five times
   double clock_uncertainty = 0;
   DoorbellSamples samples; // of a stamped run
@@ -79,9 +83,17 @@ class DoorbellProbe {
 public:
   DoorbellProbe(BoardFunction& function, const DoorbellSetup& setup);
 
+  // Poller of the kick records: looks all the time, or first when most of them must have arrived.
+  enum class Poller : bool { looks_all_the_time, paced };
+
   // Posts `count` commands, at least one. A stamped run times each post; otherwise only the whole run is
   // timed.
-  DoorbellRun run(size_t count, bool stamped);
+  DoorbellRun run(size_t count, bool stamped, Poller poller = Poller::paced);
+
+  // Posts `count` commands or somewhat more: one to each virtual collect buffer, with a fence behind each
+  // `commands_per_fence` of them and behind the last; waits for their completions before the next round. Reads
+  // no kick records: only rate() works afterwards.
+  DoorbellRun rate(size_t count, unsigned commands_per_fence);
 
 private:
   struct Stamps {
@@ -104,16 +116,19 @@ private:
     uint64_t kick = 0;
   };
 
-  void prepare();
-  spec::CommandHeader& command() const;
+  void prepare(uint32_t entry = 0);
+  uint8_t* entry_at(uint32_t entry) const { return setup_.command + size_t{entry} * spec::command_bytes; }
+  spec::CommandHeader& command(uint32_t entry = 0) const;
   uint32_t last_sequence_number() const;              // of the command that was posted last
   bool is_last(const spec::KickRecord& record) const; // of the command that was posted last
   DoorbellFailure post_stamped(Observed& observed);
   DoorbellFailure post_unstamped();
+  DoorbellFailure post_round(unsigned commands_per_fence, uint64_t& storing);
   template <typename Entry> bool wait_for(const uint8_t* ring, unsigned log2, uint32_t taken);
   bool wait_for_record();
   bool wait_for_record_of(uint64_t last_store);
-  DoorbellFailure wait_for_completion();
+  DoorbellFailure wait_for_completion_of(uint32_t sequence_number);
+  DoorbellFailure wait_for_completion() { return wait_for_completion_of(last_sequence_number()); }
   DoorbellFailure wait_until_sent();
   Correlation correlate();
   double host_time(uint64_t ticks, const Correlation& before, const Correlation& after) const;
@@ -127,6 +142,7 @@ private:
   uint32_t records_taken_ = 0;
   uint32_t completions_taken_ = 0;
   PollPace record_pace_;
+  Poller poller_ = Poller::paced;
   spec::CompletionStatus status_ = spec::CompletionStatus::success; // of the command that was sent last
 };
 

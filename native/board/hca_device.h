@@ -19,6 +19,7 @@ public:
     return hca_.read(region, page, offset);
   }
   unsigned run(unsigned limit) override { return hca_.run(limit); }
+  void pass_by_empty_links(bool on) override { hca_.pass_by_empty_links(on); }
   void notify_port() override { hca_.notify_port(); }
   uint64_t next_deadline() const override { return hca_.next_deadline(); }
   // The previous owner may have written commands without a driver.

@@ -38,11 +38,11 @@ void SteppedProgress::approach() {
     group_->tick();
 }
 
-uint64_t SteppedProgress::step(uint64_t count) {
+uint64_t SteppedProgress::work(uint64_t count, bool passes_by) {
   const Exclusive exclusive(*this);
   end_of_play();
   for (uint64_t done = 0; done < count; ++done)
-    if (!group_->step())
+    if (!group_->step(passes_by))
       return done;
   return count;
 }

@@ -139,8 +139,11 @@ public:
   void begin_exclusive() override;
   void end_exclusive() override { group_->lock().unlock(); }
 
-  // Does up to `count` ticks of work; returns the number done. If fewer, all boards are idle.
-  uint64_t step(uint64_t count);
+  // Does up to `count` ticks of work, in each of which one block of each device processes one data unit;
+  // returns the number done. If fewer, all boards are idle.
+  uint64_t step(uint64_t count) { return work(count, false); }
+  // The same, but a data unit continues past links that are empty, as on boards that are not stepped.
+  uint64_t run(uint64_t count) { return work(count, true); }
 
   // Advances the clock to `time`, doing pending work and expiring timers at their time. False: that takes
   // more than `limit` ticks of work and waits; the clock stays where they ended.
@@ -151,6 +154,7 @@ public:
 
 private:
   void approach() override;
+  uint64_t work(uint64_t count, bool passes_by);
   bool advance_held_to(uint64_t time, uint64_t limit);
   void end_of_play();
 

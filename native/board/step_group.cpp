@@ -4,10 +4,10 @@
 
 namespace fpga_verbs::board {
 
-bool StepGroup::step() {
+bool StepGroup::step(bool passes_by) {
   bool worked = false;
   for (DeviceSide* const device : devices_)
-    worked = device->work_one() || worked;
+    worked = device->work_one(passes_by) || worked;
   if (worked)
     tick();
   return worked;
@@ -17,7 +17,7 @@ bool StepGroup::advance_to(uint64_t time, uint64_t limit) {
   for (uint64_t taken = 0; clock_.now() < time; ++taken) {
     if (taken == limit)
       return false;
-    if (!step())
+    if (!step(true))
       clock_.advance_to(std::min(time, std::max(next_deadline(), clock_.now() + 1)));
   }
   return true;

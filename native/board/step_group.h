@@ -20,8 +20,8 @@ public:
   void add(DeviceSide& device) { devices_.push_back(&device); }
   void remove(DeviceSide& device) { std::erase(devices_, &device); }
 
-  // Runs one tick if any board has work; otherwise returns false.
-  bool step();
+  // Runs one tick if any board has work; otherwise returns false. `passes_by` as in DeviceSide::work_one().
+  bool step(bool passes_by);
   // Advances the clock to `time`, doing pending work and expiring timers at their time. False: that takes
   // more than `limit` ticks of work and waits.
   bool advance_to(uint64_t time, uint64_t limit);

@@ -32,9 +32,20 @@ const BlockMakers& model_blocks() {
 Hca::Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock,
          const PortAttachments& attachments, const BlockMakers& makers)
     : parameters_(parameters), host_(host), clock_(clock), attachments_(attachments), makers_(makers),
-      blocks_(std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_, makers_)) {}
+      blocks_(make_blocks()) {}
 
 Hca::~Hca() = default;
+
+std::unique_ptr<HcaBlocks> Hca::make_blocks() {
+  auto blocks = std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_, makers_);
+  blocks->pass_by_empty_links(passes_by_);
+  return blocks;
+}
+
+void Hca::change_passing_by(bool on) {
+  passes_by_ = on;
+  blocks_->pass_by_empty_links(on);
+}
 
 bool Hca::can_accept_write() const { return blocks_->collect_buffer.can_accept_write(); }
 
@@ -136,7 +147,7 @@ uint64_t Hca::next_deadline() const {
 
 void Hca::reset() {
   counters_ = {};
-  blocks_ = std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_, makers_);
+  blocks_ = make_blocks();
   watch(watched_);
   forget_deadline();
 }

@@ -59,6 +59,13 @@ public:
   // if fewer, there is nothing to do before the next write or next_deadline().
   unsigned run(unsigned limit);
 
+  // Whether a block may work on a data unit in the step of the one that made it, where the link between them
+  // is empty and nothing waits before the unit, as at first; else a step is one unit in one block.
+  void pass_by_empty_links(bool on) {
+    if (on != passes_by_) [[unlikely]]
+      change_passing_by(on);
+  }
+
   // A link of a port has notified the board.
   void notify_port();
 
@@ -91,6 +98,8 @@ public:
   }
 
 private:
+  std::unique_ptr<HcaBlocks> make_blocks();
+  void change_passing_by(bool on);
   void carry_out_resets();
   void look_at_clock();
   // Reading or writing a register may move a block's deadline forward.
@@ -103,6 +112,7 @@ private:
   const BlockMakers& makers_;
   Counters counters_;
   Watched watched_;
+  bool passes_by_ = true; // before blocks_, which are made so
   std::unique_ptr<HcaBlocks> blocks_;
   unsigned steps_to_look_ = 0; // at the clock
   bool rested_ = true;         // there was nothing to do: time has passed since

@@ -107,6 +107,23 @@ void HcaBlocks::count_data_units() {
   });
 }
 
+void HcaBlocks::pass_by_empty_links(bool on) {
+  const auto pass_by = [on](auto& link, auto* consumer) { link.pass_by_to(on ? consumer : nullptr); };
+  // Not finishes_handed_back: a command that was handed back holds its queue pair until it is queued again.
+  // Not answers: those that one ACK answers together come one after the other.
+  pass_by(links.finishes_sent, virtual_kick.finish_taker());
+  pass_by(links.finishes_completed, virtual_kick.finish_taker());
+  pass_by(links.kicks_started, &queue_pair_fetch);
+  pass_by(links.executions, &dma);
+  pass_by(links.packets_gathered, &packet_builder);
+  pass_by(links.messages, &completion);
+  pass_by(links.packets_arrived, &packet_receiver);
+  pass_by(links.requests_arrived, &receive);
+  pass_by(links.requests_accepted, &receive_queue_entry_handler);
+  pass_by(links.requests_placed, &dma_validation);
+  descriptor_fetch.allow_at_once(on);
+}
+
 unsigned HcaBlocks::run(unsigned limit) {
   unsigned left = limit;
   while (ready.any() && left != 0)

@@ -64,6 +64,10 @@ struct HcaBlocks {
   HcaBlocks(const HcaBlocks&) = delete;
   HcaBlocks& operator=(const HcaBlocks&) = delete;
 
+  // Allows or forbids a block to process a data unit within the producer's step, if the link between them is
+  // empty and no earlier unit waits: an empty list is passed by (UnitTaker). Forbidden at first.
+  void pass_by_empty_links(bool on);
+
   // Takes up to `limit` steps, in each of which a ready block processes one data unit; ready blocks take
   // turns of several steps. Returns the number taken; if fewer, no block is ready.
   unsigned run(unsigned limit);

@@ -73,6 +73,35 @@ function allowedCpus(): string {
 }
 
 describeOnBackends('a doorbell probe', (backend) => {
+  it.each([1, 2, 3, 4, 9])(
+    'posts a command to each virtual collect buffer in turn, with a fence for %i',
+    (commandsPerFence) => {
+      const { driver, source, setup } = makeProbe(backend);
+      const [first, second] = driver.virtualCollectBuffers.all;
+      const probe = driver.device.board.doorbellProbe({
+        ...setup,
+        virtualCollectBufferOffset: first!.offset,
+        virtualCollectBuffers: 4,
+        virtualCollectBufferStride: second!.offset - first!.offset,
+      });
+      for (const times of [1, 2]) {
+        const { nanosecondsPerPost, nanosecondsPerStore } = probe.rate(10, commandsPerFence);
+        expect(nanosecondsPerStore).toBeGreaterThan(0);
+        expect(nanosecondsPerPost).toBeGreaterThanOrEqual(nanosecondsPerStore);
+        expect(driver.device.page.read32(UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET)).toBe(times * 12);
+      }
+      expect(source.memory.bytes.subarray(0, 32)).toEqual(new Uint8Array(32).fill(0x5a));
+      expect(() => probe.rate(0, 1)).toThrow('count is 0, but must be at least 1');
+      expect(() => probe.rate(1, 0)).toThrow('commandsPerFence is 0, but must be at least 1');
+    },
+  );
+
+  it('looks for records all the time, when it is to', () => {
+    const { probe } = makeProbe(backend);
+    const run = probe.run(20, true, true);
+    expect(partsOf(run).map(({ length }) => length)).toEqual(Array<number>(7).fill(20));
+  });
+
   it.each([0, 4, 96, 256])('takes every part of every post of %i B, in order', (payloadBytes) => {
     const { probe } = makeProbe(backend, { payloadBytes });
     const run = probe.run(40, true);

@@ -20,7 +20,14 @@ interface Measured {
     readonly completionHistogram: readonly { count: number }[];
     readonly floor?: { samples: number };
     readonly ratio?: number;
+    readonly lastStoreToRecordUnpaced?: { samples: number };
   }[];
+  readonly fences: readonly {
+    readonly commandsPerFence: number;
+    readonly storedPerSecond: number;
+    readonly completedPerSecond: number;
+  }[];
+  readonly published: readonly { what: string; microseconds: number; source: string }[];
 }
 
 const board = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
@@ -35,6 +42,8 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
     expect(exitCode).toBe(0);
     const measured = JSON.parse(out) as Measured;
     expect(measured.measurements.map(({ payloadBytes }) => payloadBytes)).toEqual([0, 32, 64, 96, 128, 256]);
+    for (const { lastStoreToRecordUnpaced } of measured.measurements)
+      expect(lastStoreToRecordUnpaced?.samples).toBe(progress === 'shared' ? undefined : posts);
     for (const { parts: statistics, histogram, completionHistogram, floor, ratio } of measured.measurements) {
       expect(Object.keys(statistics)).toEqual(parts.map(({ name }) => name));
       for (const { samples, minimum, median, maximum } of Object.values(statistics)) {
@@ -49,6 +58,17 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
       expect(floor?.samples).toBe(progress === 'shared' ? undefined : posts);
       expect(typeof ratio).toBe(progress === 'shared' ? 'undefined' : 'number');
     }
+  });
+
+  it('tells what fences cost, and what adapters need', async () => {
+    const words = ['doorbell', ...few, '--size', '0', '--device', device, '--json'];
+    const { fences, published } = JSON.parse((await runHca(words)).out) as Measured;
+    expect(fences.map(({ commandsPerFence }) => commandsPerFence)).toEqual([1, 16, 32]);
+    for (const { storedPerSecond, completedPerSecond } of fences) {
+      expect(completedPerSecond).toBeGreaterThan(0);
+      expect(storedPerSecond).toBeGreaterThanOrEqual(completedPerSecond);
+    }
+    expect(published.map(({ microseconds }) => microseconds)).toEqual([0.93, 1.32, 1.91, 0.85]);
   });
 
   it('writes every sample to a file, and parts that add up', async () => {
@@ -86,6 +106,12 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
       expect(out).toContain(part);
       expect(out.includes(`${part} *`)).toBe(progress === 'shared');
     }
+    expect(out).toMatch(
+      /^commands for each fence +stored.*\n1( +[\d.]+){2}\n16( +[\d.]+){2}\nnone until a page/m,
+    );
+    expect(out).toMatch(/^ConnectX, 64 B write, inline +0\.93 +linux-rdma\/perftest issue 131$/m);
+    expect(out.includes('(g), never pausing')).toBe(progress === 'own');
+    expect(out.includes('waited for by the paced poller')).toBe(progress === 'own');
     // Where nothing crosses between CPUs there is no floor.
     if (progress === 'shared') {
       expect(out).toMatch(/^payload B +headline \(g\) +completion \(f\)\n +64( +[\d.]+){2}\n/m);

@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 
 import { EmulatedBoard } from '../../lib/board/index.ts';
+import { requireFile, requireTool, toolEnvironment } from '../helpers/tools.ts';
 import { DeviceProcess } from './device_process.ts';
 import { GuestShell } from './guest_shell.ts';
 import { guestTests, hostFolder, requireGuest } from './guest.ts';
@@ -22,6 +25,11 @@ const bind = `
   echo vfio-pci > ${directory}/driver_override; echo ${slot} > /sys/bus/pci/drivers_probe;
   chown 1000 /dev/vfio/$(basename $(readlink ${directory}/iommu_group))`;
 const workByUser = `ulimit -l 65536; exec /usr/bin/setpriv --reuid=1000 --regid=1000 --clear-groups node test/guest/hca_work.mjs vfio:${slot}`;
+const verbs = 'LD_LIBRARY_PATH=build/Release/verbs FPGA_VERBS_EXPLAIN=1';
+const fatalByUser = workByUser
+  .replace('-l 65536', '-l 131072')
+  .replace(/exec .*clear-groups/, `export ${verbs} FPGA_VERBS_DEVICE=vfio:${slot}; $&`)
+  .replace(/node .*/, '/host/fatal /host/may-end');
 const askedByUser = workByUser.replace('hca_work.mjs', 'hca_asked.mjs');
 const workByRoot = `exec node test/guest/hca_work.mjs pci:${slot}`;
 const begin = (work: string): string => `rm -f /host/working /host/ended;
@@ -121,6 +129,33 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
       );
     }
     await guest.run(some(workByUser));
+    expect(board.counters().dmaFaults).toBe(0);
+    await guest.end();
+  });
+
+  it('of the slot: a program of libibverbs gets DEVICE_FATAL, and gives the function back', async (context) => {
+    requireTool('g++', context);
+    requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
+    const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 4096, linkLayer: 'infiniband' });
+    onTestFinished(() => board.close());
+    const guest = new Guest();
+    const source = fileURLToPath(new URL('../libibverbs/programs/device_fatal.c', import.meta.url));
+    const words = ['-o', path.join(guest.host, 'fatal'), source, '-libverbs', '-lpthread'];
+    expect(spawnSync('gcc', words, { env: toolEnvironment() }).status).toBe(0);
+    guest.boot(context, { ...behindIommu, megabytes: 512 }, inThisProcess([board]));
+    await guest.run(bind);
+    const begun = await guest.run(
+      `sh -c '${fatalByUser}' > /host/work 2>&1 & echo $! > /tmp/work;
+      while ! grep -qs ready /host/work && kill -0 $(cat /tmp/work); do sleep 0.1; done; cat /host/work`,
+    );
+    expect(begun).toBe('ready');
+    // The kernel waits here until the program, which lives on, has given the function back.
+    await guest.run(`echo ${slot} > /sys/bus/pci/drivers/vfio-pci/unbind`);
+    await guest.run('kill -0 $(cat /tmp/work); touch /host/may-end');
+    await guest.run(untilGone);
+    const said = readFileSync(path.join(guest.host, 'work'), 'utf8');
+    expect(said).toMatch(/^ok posts are refused\n[^]*^ok all\n/m);
+    expect(said).toContain('fpga-verbs: the device is gone: the kernel wants the function back');
     expect(board.counters().dmaFaults).toBe(0);
     await guest.end();
   });

@@ -1,9 +1,20 @@
 import { describe, expect, it } from 'vitest';
 
 import { blocks, bytesOf, links, type Link } from '../helpers/wiring.ts';
+import { encode } from '../../lib/spec/codec.ts';
+import { ReceiveAction, RegionType } from '../../lib/spec/enums.ts';
+import { CONTROL_DATA_UNITS_RECEIVE_QUEUE_ENTRY_HANDLER_OFFSET } from '../../lib/spec/registers.ts';
 import { makeHca, type HcaPort } from '../helpers/hca_port.ts';
 
 const unit = (link: Link, value = 0): Uint8Array => new Uint8Array(bytesOf(link)).fill(value);
+/** A unit without a packet, of a queue pair that does not exist. */
+const flush = (queue_pair_number: number): Uint8Array =>
+  encode('receive_unit', { packet: 0xffff, action: ReceiveAction.flush, queue_pair_number });
+
+/** Data units that have left the block that takes accepted requests. */
+const placed = (hca: HcaPort): number =>
+  hca.read(RegionType.control, 0, CONTROL_DATA_UNITS_RECEIVE_QUEUE_ENTRY_HANDLER_OFFSET);
+
 const device = (): HcaPort => makeHca({ memoryBytes: 1 << 20 });
 
 /** Blocks that are awake; the others sleep. */
@@ -47,6 +58,26 @@ describe('links of a device', () => {
       expect(awake(hca)).toEqual(blocks.filter((block) => [link.consumer, ...woken].includes(block)));
     },
   );
+
+  it('an empty one is passed by to the next block, which leaves nothing for a step', () => {
+    const hca = device();
+    sleepAll(hca);
+    hca.push('requests_accepted', flush(1));
+    expect(hca.stepBlock('receive_queue_entry_handler')).toBe(false);
+    expect(hca.pop('requests_placed')).toBeNull();
+    expect(placed(hca)).toBe(1);
+  });
+
+  it('one that is not empty is not passed by: what came first goes first', () => {
+    const hca = device();
+    hca.push('requests_placed', flush(1));
+    hca.push('requests_accepted', flush(2));
+    hca.push('requests_accepted', flush(3));
+    while (hca.stepBlock('receive_queue_entry_handler'));
+    for (const number of [1, 2, 3]) expect(hca.pop('requests_placed')).toEqual(flush(number));
+    expect(hca.pop('requests_placed')).toBeNull();
+    expect(placed(hca)).toBe(3);
+  });
 
   it('are called by their names', () => {
     const hca = device();

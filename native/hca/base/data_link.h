@@ -10,6 +10,15 @@
 
 namespace fpga_verbs::hca {
 
+// A consumer that can process a data unit within the producer's step, if no earlier unit waits.
+template <class DataUnit> class UnitTaker {
+public:
+  virtual ~UnitTaker() = default;
+  // no: the unit goes through the link; done; more: taken, and the consumer must step again.
+  enum class Taken : uint8_t { no, done, more };
+  virtual Taken take_at_once(const DataUnit& unit) = 0;
+};
+
 // A port between two blocks: data units against credits. The producer holds one credit for each free entry. A
 // push spends a credit and wakes the consumer; a pop returns it, and wakes the producer if it has missed one.
 template <class DataUnit> class DataLink {
@@ -37,6 +46,20 @@ public:
   }
   // The next pop wakes the producer, whatever it waits for.
   void want() { wanted_ = true; }
+
+  // From now on the consumer may take at once what is handed over while the link is empty. Null: no more.
+  void pass_by_to(UnitTaker<DataUnit>* consumer) { taker_ = consumer; }
+
+  // Passes a data unit by the empty link to a consumer that takes it at once, else pushes it.
+  void hand_over(const DataUnit& unit) {
+    using Taken = typename UnitTaker<DataUnit>::Taken;
+    const Taken taken = taker_ != nullptr && empty() ? taker_->take_at_once(unit) : Taken::no;
+    if (taken == Taken::no) [[unlikely]]
+      return push(unit);
+    ++count_;
+    if (taken == Taken::more)
+      consumer_.wake();
+  }
 
   bool empty() const { return head_ == tail_; }
   size_t size() const { return tail_ - head_; }
@@ -89,6 +112,7 @@ private:
   bool wanted_ = false; // the producer waits for a pop
   Waker producer_;
   Waker consumer_;
+  UnitTaker<DataUnit>* taker_ = nullptr;
 };
 
 } // namespace fpga_verbs::hca

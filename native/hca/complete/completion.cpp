@@ -84,6 +84,18 @@ bool Completion::take_message() {
     return false;
   const MessageUnit message = links_.messages.front();
   links_.messages.pop();
+  take(message);
+  return true;
+}
+
+Completion::Taken Completion::take_at_once(const MessageUnit& message) {
+  if (answer_.active || outstanding_.reclaiming() || blocks_.queue_pairs.has_ended() || !has_credits())
+    return Taken::no;
+  take(message);
+  return Taken::done;
+}
+
+void Completion::take(const MessageUnit& message) {
   // Numbers come again: after 2^16 work requests, and after a reset.
   if (scattered_.queue_pair_number == message.queue_pair_number() &&
       scattered_.sequence_number == message.send_queue_sequence_number())
@@ -91,15 +103,14 @@ bool Completion::take_message() {
   const auto its = subject(message.underlying_function(), message.queue_pair_number());
   if (!its || message.retry_epoch() != its->part.retry_epoch()) {
     finish(message);
-    return true;
+    return;
   }
   if (its->list == no_list && complete_at_once(*its, message))
-    return true;
+    return;
   [[maybe_unused]] const auto pushed = outstanding_.push(message.queue_pair_number(), message);
   assert(pushed.result == LinkedListResult::ok);
   if (!timer_.is_set(its->number))
     start_timer(*its);
-  return true;
 }
 
 // A message with none before it that is over already: sent without an acknowledgement, carried out on this
@@ -172,7 +183,7 @@ void Completion::finish(const MessageUnit& message) {
   unit.set_finished(1);
   unit.set_queue_pair_number(message.queue_pair_number());
   unit.set_send_queue_sequence_number(message.send_queue_sequence_number());
-  links_.finishes_completed.push(unit);
+  links_.finishes_completed.hand_over(unit);
 }
 
 // The oldest message fails, or will when its last packet has left.

@@ -27,7 +27,7 @@ namespace fpga_verbs::hca {
 // A retry moves the queue pair to a new epoch: its outstanding messages return their credits and are dropped,
 // and queue_pair_fetch resumes with the oldest one that is not acknowledged. The block discards packets of
 // the old epoch that dma still has; the epoch ends behind those in flight.
-class Completion final : public Block {
+class Completion final : public Block, public UnitTaker<spec::MessageUnit> {
 public:
   struct Blocks {
     QueuePairStateCache& queue_pairs;
@@ -52,6 +52,9 @@ public:
   // ends one of several messages that fail together; or takes a message, a queue pair that is stopped, or an
   // expired timer.
   bool step() override;
+
+  // A message whose last packet packet_builder has just built, while no earlier unit waits here.
+  Taken take_at_once(const spec::MessageUnit& message) override;
 
   uint64_t next_deadline() const { return timer_.next_deadline(); }
   // The deadline has arrived: the next steps check for expired timers.
@@ -95,6 +98,7 @@ private:
 
   // Messages.
   inline bool take_message();
+  inline void take(const spec::MessageUnit& message);
   inline bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
   inline std::optional<spec::MessageUnit> oldest(const Subject& subject);
   inline bool has_outstanding(const Subject& subject) const;

@@ -220,7 +220,7 @@ void VirtualKick::take_credits(spec::KickUnit first) {
   const unsigned lane = first.transmit_virtual_lane();
   first.set_execution_credit_shared(execution_credits_.take(lane) == CreditSource::shared);
   first.set_completion_credit_shared(completion_credits_.take(lane) == CreditSource::shared);
-  kicks_started_.push(first);
+  kicks_started_.hand_over(first); // which may end it, and give the credits back
 }
 
 bool VirtualKick::leave_list(unsigned lane, spec::KickUnit& first) {
@@ -242,6 +242,13 @@ bool VirtualKick::leave_list(unsigned lane, spec::KickUnit& first) {
     return true;
   }
   return false;
+}
+
+VirtualKick::Taken VirtualKick::take_at_once(const spec::FinishUnit& unit) {
+  if ((waiting_ | lanes_with_dropped_) != 0)
+    return Taken::no;
+  finish(unit);
+  return Taken::done;
 }
 
 void VirtualKick::finish(const spec::FinishUnit& unit) {

@@ -11,7 +11,7 @@
 namespace fpga_verbs::hca {
 
 // virtual_kick of the device model.
-class VirtualKick final : public VirtualKickPort {
+class VirtualKick final : public VirtualKickPort, UnitTaker<spec::FinishUnit> {
 public:
   explicit VirtualKick(const Ports& ports);
 
@@ -59,6 +59,7 @@ public:
   QueuePairLane queue_pair_lane(uint32_t queue_pair_number) const override;
   void drop(uint32_t queue_pair_number) override;
   uint32_t commands(unsigned underlying_function) const override { return commands_[underlying_function]; }
+  UnitTaker<spec::FinishUnit>* finish_taker() override { return this; }
   void on_work(Waker self) override { self_ = self; }
 
   const char* verify() const override;
@@ -83,6 +84,8 @@ private:
     uint8_t lane = 0;
   };
 
+  // While no command waits for the credits that come back.
+  Taken take_at_once(const spec::FinishUnit& unit) override;
   inline uint64_t able() const;
   inline void take(DataLink<spec::KickUnit>& kicks, bool& worked, bool& has_more);
   bool accept(const spec::KickUnit& kick);

@@ -115,6 +115,9 @@ public:
   // Commands of a function that are kicked, taken from the links and not finished.
   virtual uint32_t commands(unsigned underlying_function) const = 0;
 
+  // Takes what ends commands at once. Null: it comes by the links.
+  virtual UnitTaker<spec::FinishUnit>* finish_taker() { return nullptr; }
+
   // Woken when there is something to do that came by no link: this block.
   virtual void on_work(Waker self) = 0;
 

@@ -239,7 +239,7 @@ void Port::arrive(uint16_t handle) {
     attachments_.tap->packet(PacketDirection::in, port, bytes, packet_memory_[handle].cause);
   spec::PacketUnit unit;
   unit.set_packet(handle);
-  packets_arrived_.push(unit);
+  packets_arrived_.hand_over(unit);
 }
 
 void Port::count_out(unsigned port, uint16_t handle) {

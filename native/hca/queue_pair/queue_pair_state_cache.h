@@ -222,7 +222,7 @@ private:
 
   const Entry* live_entry(uint32_t queue_pair_number) const {
     const uint32_t index = index_of(queue_pair_number);
-    if (index >= directory_.size()) [[unlikely]]
+    if (index >= index_count_) [[unlikely]]
       return nullptr;
     const Entry& entry = directory_[index];
     return entry.live_generation == queue_pair_number >> spec::queue_pair_index_bits ? &entry : nullptr;
@@ -255,6 +255,7 @@ private:
   Counters& counters_;
   ContextMemory& context_memory_;
   std::vector<Entry> directory_;
+  uint32_t index_count_ = static_cast<uint32_t>(directory_.size());
   std::vector<Slot> slots_;
   size_t hand_ = 0; // the slot that is looked at next for room
   List free_;       // indices; the one longest free is taken first

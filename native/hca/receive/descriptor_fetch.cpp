@@ -157,6 +157,13 @@ bool DescriptorFetch::take_prefetched(unsigned underlying_function, uint32_t que
   return true;
 }
 
+DescriptorFetch::Answer DescriptorFetch::take_at_once(unsigned underlying_function,
+                                                      uint32_t queue_pair_number) {
+  if (!is_at_once_ || !descriptors_wanted_.empty() || !queue_.empty() || !descriptors_fetched_.empty())
+    return Answer::later;
+  return take(underlying_function, queue_pair_number) ? Answer::taken : Answer::none;
+}
+
 bool DescriptorFetch::take(unsigned underlying_function, uint32_t queue_pair_number) {
   QueuePairParts* const queue_pair = queue_pairs_.parts(underlying_function, queue_pair_number);
   if (queue_pair == nullptr)

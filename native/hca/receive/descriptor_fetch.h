@@ -53,6 +53,13 @@ public:
   // on descriptors_wanted.
   bool take_prefetched(unsigned underlying_function, uint32_t queue_pair_number);
 
+  // The same, and reads host memory if necessary, unless an earlier question waits: an empty list is passed by.
+  // none: none is posted, or the queue pair has failed; later: ask on descriptors_wanted.
+  enum class Answer : uint8_t { taken, none, later };
+  Answer take_at_once(unsigned underlying_function, uint32_t queue_pair_number);
+  // Until it is allowed, take_at_once() answers `later`.
+  void allow_at_once(bool allowed) { is_at_once_ = allowed; }
+
   // Takes one question, and answers one: the next receive work request was taken; or none is posted; or the
   // queue pair is gone; or its receive queue is unreadable or inconsistent, in which case the queue pair
   // enters ERR, with the event queue_pair_fatal. A shared receive queue is then in error for all queue pairs,
@@ -151,6 +158,7 @@ private:
   uint32_t first_flush_ = none;
   uint32_t last_flush_ = none;
   Waker flush_;
+  bool is_at_once_ = false;
 };
 
 } // namespace fpga_verbs::hca

@@ -89,13 +89,24 @@ bool DmaValidation::resume_waiting_for_keys() {
 bool DmaValidation::pass() {
   if (requests_placed_.empty() || !answers_.has_credit())
     return false;
-  const spec::ReceiveUnit& unit = requests_placed_.front();
-  if (const Progress progress = work_on(unit); progress != Progress::done) {
+  begin(requests_placed_.front());
+  requests_placed_.pop();
+  return true;
+}
+
+DmaValidation::Taken DmaValidation::take_at_once(const spec::ReceiveUnit& unit) {
+  if (!queue_.empty() || !answers_.has_credit())
+    return Taken::no;
+  return begin(unit) == Progress::done ? Taken::done : Taken::more;
+}
+
+DmaValidation::Progress DmaValidation::begin(const spec::ReceiveUnit& unit) {
+  const Progress progress = work_on(unit);
+  if (progress != Progress::done) {
     const auto pushed = queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
     let_wait(progress, pushed.list, pushed.entry);
   }
-  requests_placed_.pop();
-  return true;
+  return progress;
 }
 
 bool DmaValidation::take_placed() {

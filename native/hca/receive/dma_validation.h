@@ -43,7 +43,7 @@ namespace fpga_verbs::hca {
 // (InfiniBand volume 1, 11.6.3.2). The receive work requests of a queue pair that is reset or destroyed
 // complete in the same way; resource_manager completes the one whose message has started. InfiniBand permits
 // losing them (volume 1, 10.3.1), but then the queue would shrink with every destroyed queue pair.
-class DmaValidation final : public Block {
+class DmaValidation final : public Block, public UnitTaker<spec::ReceiveUnit> {
 public:
   DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                 QueuePairStateCache& queue_pairs, const SharedReceiveQueues& shared_receive_queues,
@@ -55,6 +55,9 @@ public:
   // Takes one data unit into its queue pair's list, and processes one. A READ without a place in
   // ResponseReads waits, as does a SEND with invalidate whose key is not idle; other queue pairs continue.
   bool step() override;
+
+  // A unit that needs no receive queue entry, or has just received it, while no other unit waits here.
+  Taken take_at_once(const spec::ReceiveUnit& unit) override;
 
   // For tests: the first inconsistency of the block's state, or null.
   const char* verify() const { return queue_.verify(); }
@@ -81,6 +84,7 @@ private:
   inline bool resume_waiting();
   inline bool resume_waiting_for_keys();
   inline bool pass();
+  inline Progress begin(const spec::ReceiveUnit& unit);
   inline bool take_placed();
   inline bool work();
   inline void let_wait(Progress progress, uint16_t list, uint16_t entry);

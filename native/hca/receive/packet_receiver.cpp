@@ -48,6 +48,13 @@ bool PacketReceiver::step() {
   return !packets_arrived_.empty() || !waiting_.empty();
 }
 
+PacketReceiver::Taken PacketReceiver::take_at_once(const spec::PacketUnit& unit) {
+  if (!waiting_.empty() || !responses_arrived_.has_credit())
+    return Taken::no;
+  receive(static_cast<uint16_t>(unit.packet()));
+  return waiting_.empty() ? Taken::done : Taken::more;
+}
+
 void PacketReceiver::receive(uint16_t handle) {
   wire::ParsedPacket& parsed = packet_memory_[handle].parsed;
   const std::span<uint8_t> bytes = packet_memory_.wire(handle);
@@ -145,7 +152,7 @@ void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const w
   if (parsed.traits().is_response())
     responses_arrived_.push(unit);
   else if (waiting_.empty() && requests_arrived_.has_credit())
-    requests_arrived_.push(unit);
+    requests_arrived_.hand_over(unit);
   else
     waiting_.push(unit);
 }

@@ -24,7 +24,7 @@ namespace fpga_verbs::hca {
 // passes pins its queue pair and continues, parsed (Packet::parsed): responses to completion, requests to
 // receive. Requests for which receive has no room wait here, so that they do not delay the responses behind
 // them.
-class PacketReceiver final : public Block {
+class PacketReceiver final : public Block, public UnitTaker<spec::PacketUnit> {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
                  const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
@@ -32,6 +32,9 @@ public:
                  DataLink<spec::PacketUnit>& responses_arrived, DataLink<spec::PacketUnit>& requests_arrived);
 
   bool step() override;
+
+  // A packet that has just come in, while none is before it.
+  Taken take_at_once(const spec::PacketUnit& unit) override;
 
 private:
   inline void receive(uint16_t handle);

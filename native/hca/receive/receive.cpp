@@ -98,6 +98,15 @@ bool Receive::take_arrived() {
   return true;
 }
 
+Receive::Taken Receive::take_at_once(const spec::PacketUnit& unit) {
+  if (!queue_.empty() || !descriptors_fetched_.empty() || !flushes_.empty() || descriptors_.has_flush() ||
+      !can_work())
+    return Taken::no;
+  if (work_on(unit) != Progress::done)
+    queue_.mark_not_ready(queue_.push(unit.queue_pair_number(), unit, unit.underlying_function()).entry);
+  return Taken::done;
+}
+
 // The packets that waited for a receive work request go on.
 bool Receive::take_fetched() {
   if (descriptors_fetched_.empty() || !can_work())
@@ -245,10 +254,16 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
   case RequestVerdict::execute:
     if (!request->is_reliable() && packet.traits().begins_message())
       lose_message(responder_of(unit));
-    if (takes_receive(packet.traits()) && !take_receive(*request)) {
-      want_descriptor(unit);
-      return Progress::waits;
-    }
+    if (takes_receive(packet.traits()) && !take_receive(*request))
+      switch (descriptors_.take_at_once(unit.underlying_function(), unit.queue_pair_number())) {
+      case DescriptorFetch::Answer::later:
+        want_descriptor(unit);
+        return Progress::waits;
+      case DescriptorFetch::Answer::none:
+        return go_on(unit, false);
+      case DescriptorFetch::Answer::taken:
+        break;
+      }
     execute(*request);
     break;
   case RequestVerdict::repeat:
@@ -392,7 +407,7 @@ void Receive::accept(const spec::PacketUnit& unit, ReceiveAction action) {
   accepted.set_action(action);
   accepted.set_underlying_function(unit.underlying_function());
   accepted.set_queue_pair_number(unit.queue_pair_number());
-  requests_accepted_.push(accepted);
+  requests_accepted_.hand_over(accepted);
 }
 
 // A packet that is not executed, and of an unreliable service the message that had begun.

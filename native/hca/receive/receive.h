@@ -31,7 +31,7 @@ namespace fpga_verbs::hca {
 // It sets these fields of Packet: answer_psn and message_sequence_number, always; syndrome, for a refusal;
 // for an executed packet first, last, message_offset; for RDMA and atomics message_length, remote_address and
 // remote_key; for a receive work request that it takes receive_*; duplicate.
-class Receive final : public Block {
+class Receive final : public Block, public UnitTaker<spec::PacketUnit> {
 public:
   Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
           QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
@@ -42,6 +42,9 @@ public:
 
   // Takes one flush or one packet, takes one fetched receive work request, and works for one queue pair.
   bool step() override;
+
+  // A packet that packet_receiver has just checked, while no other packet waits here.
+  Taken take_at_once(const spec::PacketUnit& unit) override;
 
   // For tests: the first inconsistency, or null.
   const char* verify() const { return queue_.verify(); }

@@ -41,6 +41,13 @@ bool ReceiveQueueEntryHandler::step() {
                                          (waiting_.any() && unreferenced_.any()));
 }
 
+ReceiveQueueEntryHandler::Taken ReceiveQueueEntryHandler::take_at_once(const spec::ReceiveUnit& unit) {
+  if (unit.action() == spec::ReceiveAction::send || !queue_.empty() || !requests_placed_.has_credit())
+    return Taken::no;
+  requests_placed_.hand_over(unit);
+  return Taken::done;
+}
+
 // Those who wait come before those who come: a place that is free is given to one of them first.
 bool ReceiveQueueEntryHandler::serve_waiting() {
   if (!waiting_.any() || !unreferenced_.any())
@@ -59,7 +66,7 @@ bool ReceiveQueueEntryHandler::take_accepted() {
     return false;
   const spec::ReceiveUnit& unit = requests_accepted_.front();
   if (queue_.empty() && requests_placed_.has_credit() && has_place(unit))
-    requests_placed_.push(unit);
+    requests_placed_.hand_over(unit);
   else
     queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
   requests_accepted_.pop();

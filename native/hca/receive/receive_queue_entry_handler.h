@@ -44,7 +44,7 @@ struct ReceiveEntry {
 //
 // The block reads an entry when the first packet of its message arrives and keeps it until the unit of the
 // last packet has ended; in between it may evict the entry and read it again.
-class ReceiveQueueEntryHandler final : public Block {
+class ReceiveQueueEntryHandler final : public Block, public UnitTaker<spec::ReceiveUnit> {
 public:
   static constexpr unsigned places = 32;
 
@@ -56,6 +56,9 @@ public:
 
   // Gives a place to a waiting unit, takes one unit and passes one on.
   bool step() override;
+
+  // A unit that passes as it is, while none waits here.
+  Taken take_at_once(const spec::ReceiveUnit& unit) override;
 
   const ReceiveEntry& entry(uint8_t place) const { return entries_[place]; }
 

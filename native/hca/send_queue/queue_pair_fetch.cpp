@@ -110,6 +110,14 @@ bool QueuePairFetch::step() {
   return (decide_next() || taken || worked) && has_more();
 }
 
+QueuePairFetch::Taken QueuePairFetch::take_at_once(const spec::KickUnit& kick) {
+  if (!queue_.empty() || !progress_notices_.empty() || !schedule_dones_.empty() || !post_notices_.empty() ||
+      !can_decide())
+    return Taken::no;
+  decide(kick);
+  return Taken::done;
+}
+
 bool QueuePairFetch::has_more() const {
   return queue_.lists_ready().any() || !kicks_started_.empty() || !progress_notices_.empty() ||
          !schedule_dones_.empty() || !post_notices_.empty();
@@ -340,7 +348,7 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
   plan(kick, standing, requester, pcb);
   if (address != nullptr)
     pcb.execution.destination = address->address_vector;
-  executions_.push(kick);
+  executions_.hand_over(kick);
 }
 
 // Where a datagram goes: an address handle of the queue pair's protection domain and port, or null.

@@ -26,7 +26,7 @@ namespace fpga_verbs::hca {
 // block hands an early command back: it is also in the send queue, and the scheduler fetches it in its turn
 // (US8589610, send queue scheduler). The cases below are therefore the only ones in which a command waits
 // here.
-class QueuePairFetch final : public Block, public SendQueuePort {
+class QueuePairFetch final : public Block, public SendQueuePort, public UnitTaker<spec::KickUnit> {
 public:
   QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
                  CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers,
@@ -39,6 +39,9 @@ public:
 
   // Takes one data unit of each kind, and decides on one command.
   bool step() override;
+
+  // A command that virtual_kick has just started, while no other command waits here.
+  Taken take_at_once(const spec::KickUnit& kick) override;
 
   // The queue pair has become RTS: schedules its pending commands. False: no credit now; call again.
   bool resume(unsigned underlying_function, uint32_t queue_pair_number) override;

@@ -48,17 +48,31 @@ bool Dma::pass() {
   const std::optional<uint16_t> packet = packets_.allocate(PacketUse::request);
   if (!packet)
     return false;
-  const spec::KickUnit& kick = executions_.front();
-  if (const Progress progress = work_on(kick, *packet); progress != Progress::done) {
-    const auto [result, list, entry] = commands_.push(kick.queue_pair_number(), kick);
-    assert(result == LinkedListResult::ok);
-    if (progress == Progress::waits_for_key) {
-      commands_.mark_not_ready(entry);
-      waiting_.set(list);
-    }
-  }
+  begin(executions_.front(), *packet);
   executions_.pop();
   return true;
+}
+
+Dma::Taken Dma::take_at_once(const spec::KickUnit& kick) {
+  if (!commands_.empty() || !packets_gathered_.has_credit())
+    return Taken::no;
+  const std::optional<uint16_t> packet = packets_.allocate(PacketUse::request);
+  if (!packet)
+    return Taken::no;
+  return begin(kick, *packet) == Progress::more ? Taken::more : Taken::done;
+}
+
+Dma::Progress Dma::begin(const spec::KickUnit& kick, uint16_t packet) {
+  const Progress progress = work_on(kick, packet);
+  if (progress == Progress::done)
+    return progress;
+  const auto [result, list, entry] = commands_.push(kick.queue_pair_number(), kick);
+  assert(result == LinkedListResult::ok);
+  if (progress == Progress::waits_for_key) {
+    commands_.mark_not_ready(entry);
+    waiting_.set(list);
+  }
+  return progress;
 }
 
 // A key that a unit waits for may be idle: all waiting units check.
@@ -135,12 +149,12 @@ Dma::Progress Dma::work_on(const spec::KickUnit& kick, uint16_t packet) {
   unit.set_queue_pair_number(kick.queue_pair_number());
   unit.set_first(first);
   unit.set_last(last);
-  packets_gathered_.push(unit);
   if (!has_packet)
     packets_.release(packet);
   // One that is flushed follows the one that failed, which may be over already.
   if (failed && execution.kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
+  packets_gathered_.hand_over(unit); // the last: its PCB may come free
   return last ? Progress::done : Progress::more;
 }
 

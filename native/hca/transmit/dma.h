@@ -21,7 +21,7 @@ namespace fpga_verbs::hca {
 // Gathers the payload of packets from host memory, or from the PCB if it is inline. A command stays at the
 // head of its queue pair's list until its last packet. Queue pairs with work take turns packet by packet, so
 // that a long message delays no other one.
-class Dma final : public Block {
+class Dma final : public Block, public UnitTaker<spec::KickUnit> {
 public:
   Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,
       MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
@@ -31,6 +31,9 @@ public:
   // waits for an idle key blocks only its own queue pair.
   bool step() override;
 
+  // A command that has just been decided on, while none is here.
+  Taken take_at_once(const spec::KickUnit& kick) override;
+
   const char* verify() const { return commands_.verify(); }
 
 private:
@@ -38,6 +41,7 @@ private:
   enum class Progress : uint8_t { done, more, waits_for_key };
 
   inline bool pass();
+  inline Progress begin(const spec::KickUnit& kick, uint16_t packet);
   inline bool take_command();
   inline bool resume_waiting();
   inline bool serve();

@@ -67,6 +67,13 @@ bool PacketBuilder::step() {
   return (serve() || taken) && (units_.lists_ready().any() || !packets_gathered_.empty());
 }
 
+PacketBuilder::Taken PacketBuilder::take_at_once(const spec::PacketUnit& unit) {
+  if (!units_.empty() || !can_work())
+    return Taken::no;
+  work_on(unit);
+  return Taken::done;
+}
+
 bool PacketBuilder::can_work() {
   return requests_built_.has_credit() && messages_.has_credit() && finishes_sent_.has_credit();
 }
@@ -101,15 +108,17 @@ void PacketBuilder::work_on(const spec::PacketUnit& unit) {
     build(unit, *found, pcb);
     note_built(unit, found->requester, pcb);
   }
-  // The message is known before its last packet can be answered.
-  if (unit.last() != 0)
-    end_message(unit, pcb);
   if (has_packet && found != nullptr)
     requests_built_.push(unit);
   else if (has_packet)
     packets_.release(static_cast<uint16_t>(unit.packet()));
-  if (unit.last() != 0)
-    end_command(pcb);
+  if (unit.last() == 0)
+    return;
+  // The message is known before its last packet can be answered, which leaves in another step; and it cannot
+  // be over before its command.
+  const spec::MessageUnit message = message_of(unit, pcb);
+  end_command(pcb);
+  messages_.hand_over(message);
 }
 
 void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
@@ -160,7 +169,7 @@ void PacketBuilder::note_built(const spec::PacketUnit& unit, spec::QueuePairRequ
   requester.set_built_psn(psn_add(execution.first_psn, built));
 }
 
-void PacketBuilder::end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {
+spec::MessageUnit PacketBuilder::message_of(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {
   const Execution& execution = pcb.execution;
   spec::MessageUnit message;
   message.set_queue_pair_number(unit.queue_pair_number());
@@ -175,7 +184,7 @@ void PacketBuilder::end_message(const spec::PacketUnit& unit, const PhysicalColl
   message.set_retry_epoch(execution.retry_epoch);
   message.set_signaled(pcb.header().signaled());
   message.set_message_length(static_cast<uint32_t>(execution.message_length));
-  messages_.push(message);
+  return message;
 }
 
 // The last packet has left: PCB and execution credit come back.
@@ -188,7 +197,7 @@ void PacketBuilder::end_command(const PhysicalCollectBuffer& pcb) {
   finish.set_completion_credit_returned(0);
   finish.set_finished(0);
   collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
-  finishes_sent_.push(finish);
+  finishes_sent_.hand_over(finish);
 }
 
 } // namespace fpga_verbs::hca

@@ -17,7 +17,7 @@ namespace fpga_verbs::hca {
 // Adds headers and checks to payloads, and ends commands: with its last packet a command becomes a message
 // that completion tracks, and releases PCB and execution credit. The packets of a queue pair leave in order;
 // queue pairs take turns.
-class PacketBuilder final : public Block {
+class PacketBuilder final : public Block, public UnitTaker<spec::PacketUnit> {
 public:
   PacketBuilder(const HcaParameters& parameters, Counters& counters, CollectBufferPort& collect_buffer,
                 PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs, KickRecords& kick_records,
@@ -27,6 +27,9 @@ public:
 
   // Takes one packet, and builds one.
   bool step() override;
+
+  // A packet that dma has just gathered, while no other packet waits here.
+  Taken take_at_once(const spec::PacketUnit& unit) override;
 
   const char* verify() const { return units_.verify(); }
 
@@ -39,7 +42,7 @@ private:
                     const PhysicalCollectBuffer& pcb);
   inline void note_built(const spec::PacketUnit& unit, spec::QueuePairRequester& requester,
                          const PhysicalCollectBuffer& pcb);
-  inline void end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
+  inline static spec::MessageUnit message_of(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
   inline void end_command(const PhysicalCollectBuffer& pcb);
 
   Counters& counters_;

@@ -1,4 +1,5 @@
-/* A device that goes while the program uses it: each thread that waits learns of it, and all ends. Says "ready" when it may go. */
+/* A device that goes while the program uses it: each thread that waits learns of it, and all ends. Says "ready" when it may go. It has
+ * everything open until there is the file that it is told, if any. */
 #include "checks.h"
 
 #include <pthread.h>
@@ -64,7 +65,7 @@ static void* wait_for_fatal(void* argument) {
   return NULL;
 }
 
-int main(void) {
+int main(int arguments_count, char** arguments) {
   open_device();
   CHECK((mr = ibv_reg_mr(pd, memory, sizeof memory, everything)));
   struct ibv_comp_channel* const channel = ibv_create_comp_channel(context);
@@ -122,6 +123,9 @@ int main(void) {
   CHECK(ibv_alloc_pd(context) == NULL && errno == EIO);
   CHECK(ibv_reg_mr(pd, memory, sizeof memory, everything) == NULL && errno == EIO);
   OK("verbs are refused");
+  fflush(stdout);
+  while (arguments_count == 2 && access(arguments[1], F_OK) != 0)
+    usleep(10000);
 
   CHECK(ibv_destroy_qp(qp) == 0 && ibv_destroy_qp(peer) == 0 && ibv_destroy_srq(srq) == 0);
   CHECK(ibv_destroy_cq(waited) == 0 && ibv_destroy_cq(polled) == 0);
