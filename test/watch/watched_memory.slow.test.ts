@@ -16,7 +16,7 @@ interface Memory {
   readonly rings: number;
 }
 
-/** What test/watch/ten_minutes.mjs prints. */
+/** The output of test/watch/ten_minutes.mjs. */
 interface Report {
   readonly seen: Readonly<
     Record<'commands' | 'events' | 'page' | 'pageLost' | 'pageEvents' | 'kicks' | 'followed' | 'slow', number>
