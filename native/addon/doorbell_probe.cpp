@@ -200,8 +200,8 @@ Napi::Value make_doorbell_probe(Napi::Env env, const std::shared_ptr<OpenFunctio
   Napi::Object object = Napi::Object::New(env);
   object["run"] =
       Napi::Function::New(env, [probe](const Napi::CallbackInfo& info) { return run(info, *probe); }, "run");
-  object["rate"] =
-      Napi::Function::New(env, [probe](const Napi::CallbackInfo& info) { return rate(info, *probe); }, "rate");
+  object["rate"] = Napi::Function::New(
+      env, [probe](const Napi::CallbackInfo& info) { return rate(info, *probe); }, "rate");
   return object;
 }
 

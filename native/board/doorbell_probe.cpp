@@ -255,7 +255,8 @@ DoorbellFailure DoorbellProbe::wait_for_completion_of(uint32_t sequence_number) 
   using Entry = spec::CompletionQueueEntry;
   if (!wait_for<Entry>(setup_.completions, setup_.completions_log2, completions_taken_))
     return DoorbellFailure::no_completion;
-  const Entry& entry = board::entry_at<Entry>(setup_.completions, setup_.completions_log2, completions_taken_);
+  const Entry& entry =
+      board::entry_at<Entry>(setup_.completions, setup_.completions_log2, completions_taken_);
   const bool ours = entry.sequence_number() == sequence_number &&
                     entry.queue_pair_number() == command().queue_pair_number();
   status_ = entry.status();

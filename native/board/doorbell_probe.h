@@ -91,8 +91,8 @@ public:
   DoorbellRun run(size_t count, bool stamped, Poller poller = Poller::paced);
 
   // Posts `count` commands or somewhat more: one to each virtual collect buffer, with a fence behind each
-  // `commands_per_fence` of them and behind the last; waits for their completions before the next round. Reads
-  // no kick records: only rate() works afterwards.
+  // `commands_per_fence` of them and behind the last; waits for their completions before the next round.
+  // Reads no kick records: only rate() works afterwards.
   DoorbellRun rate(size_t count, unsigned commands_per_fence);
 
 private:

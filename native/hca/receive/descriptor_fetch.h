@@ -53,8 +53,8 @@ public:
   // on descriptors_wanted.
   bool take_prefetched(unsigned underlying_function, uint32_t queue_pair_number);
 
-  // The same, and reads host memory if necessary, unless an earlier question waits: an empty list is passed by.
-  // none: none is posted, or the queue pair has failed; later: ask on descriptors_wanted.
+  // The same, and reads host memory if necessary, unless an earlier question waits: an empty list is passed
+  // by. none: none is posted, or the queue pair has failed; later: ask on descriptors_wanted.
   enum class Answer : uint8_t { taken, none, later };
   Answer take_at_once(unsigned underlying_function, uint32_t queue_pair_number);
   // Until it is allowed, take_at_once() answers `later`.
