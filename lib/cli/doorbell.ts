@@ -196,7 +196,7 @@ function summary(measurements: readonly Measurement[], { board }: DeviceInfo): s
   )}${note}Commands are RDMA WRITEs from a queue pair to itself, so that (f) holds the way\nthrough the port and back.\n`;
 }
 
-/** The worth of the scoreboard: fences that posting does without. */
+/** The value of the scoreboard: the fences that a post does not need. */
 function fencesText(fences: readonly FenceRate[], { board }: DeviceInfo): string {
   const rows = fences.map(({ commandsPerFence, storedPerSecond, completedPerSecond }, index) => [
     index === fences.length - 1

@@ -27,7 +27,7 @@ const recordsLog2 = 8;
 export const ratePayloadBytes = 32;
 
 /**
- * Measures the worth of the scoreboard: commands stored with a fence for each, for sixteen, and with none until a virtual collect buffer's page is used again.
+ * The value of the scoreboard: commands stored with a fence for each, for sixteen, and with none until a virtual collect buffer's page is used again.
  * @throws AbortError when the signal says so
  */
 export async function measureFences(

@@ -189,10 +189,10 @@ describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
     expect(await looking.ended).toMatchObject({ exitCode: 1, error: `hca: ${difference(128, 64)}` });
   });
 
-  it('is called in a wrong way: to wait, and to look', async () => {
+  it('is called in a wrong way: with --listen and a host', async () => {
     const { exitCode, error } = await new HcaProcess([...command, 'localhost', '--listen']).ended;
     expect([exitCode, error.split('\n').length]).toEqual([2, 2]);
-    expect(error).toContain('this end waits, or looks for localhost');
+    expect(error).toContain('give either --listen or the host localhost, not both');
   });
 });
 

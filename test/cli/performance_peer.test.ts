@@ -102,7 +102,7 @@ describe('hca lat and hca bw between two processes', () => {
     const run = await runHca(['lat', 'send', 'localhost', '--listen']);
     expect(run).toMatchObject({
       exitCode: 2,
-      error: 'hca: this end waits, or looks for localhost: leave out --listen, or the host\n',
+      error: 'hca: give either --listen or the host localhost, not both\n',
     });
   });
 });

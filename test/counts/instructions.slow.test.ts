@@ -18,7 +18,7 @@ const { count, machine, operations, recordedCounts, recordedMachine, toleranceOf
   toleranceOf(name: string): number;
 };
 
-/** The most that a round trip may cost more while a page, `hca kicks` and `hca top` watch the board. */
+/** The additional cost of a round trip while a page, `hca kicks` and `hca top` watch the board. */
 const mostWhenWatched = 1.05;
 const counted = new Map<string, Count>();
 

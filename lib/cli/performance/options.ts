@@ -122,7 +122,7 @@ function meetingOf(
 ): Pick<PerformanceOptions, 'meeting'> {
   if (host === undefined) return listen ? { meeting: { port, timeout } } : {};
   if (!listen) return { meeting: { host, port, timeout } };
-  throw new OptionsError(`this end waits, or looks for ${host}: leave out --listen, or the host`);
+  throw new OptionsError(`give either --listen or the host ${host}, not both`);
 }
 
 /** Settings that both ends of a measurement in two processes have to agree on, by the names of the options. */
