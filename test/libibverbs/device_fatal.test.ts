@@ -1,10 +1,10 @@
 // A served board that goes under a program in C: the program gets IBV_EVENT_DEVICE_FATAL, and ends in order.
 import { expect, test } from 'vitest';
 
-import { newSocket } from '../helpers/backends.ts';
+import { openDevice } from '../../lib/index.ts';
+import { backends, closing, makeBoard, newSocket } from '../helpers/backends.ts';
 import { HcaProcess } from '../helpers/hca_process.ts';
 import { requireFile, requireTool } from '../helpers/tools.ts';
-import { serve } from '../served/serving.ts';
 import { compiled } from './compiled_program.ts';
 import { startProgram } from './verbs_program.ts';
 
@@ -40,6 +40,9 @@ test.for(['SIGKILL', 'SIGTERM'] as const)('the server gets %s', async (signal, c
 test('the control function resets the device', async (context) => {
   requireTool('g++', context);
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
-  const serving = serve({ linkLayer: 'infiniband' });
-  await checkFatal(serving.path, 'it was reset by its control function', () => serving.control.close());
+  const socket = newSocket();
+  const board = makeBoard(backends[0]!, { linkLayer: 'infiniband' });
+  const control = openDevice(board.open(0));
+  closing(board.serve({ path: socket }));
+  await checkFatal(socket, 'it was reset by its control function', () => control.close());
 });
