@@ -130,9 +130,11 @@ Napi::Value CompletionQueuePort::state(const Napi::CallbackInfo& info) {
                : info.Env().Null();
 }
 
-if (device_.completion_queue.next_deadline() <= clock_.now())
-  device_.ready.wake(completion_queue_.number);
-return Napi::Boolean::New(info.Env(), take_turn(device_, completion_queue_));
+// Lets the block step if it is awake or its deadline has arrived; false: it sleeps.
+Napi::Value CompletionQueuePort::step(const Napi::CallbackInfo& info) {
+  if (device_.completion_queue.next_deadline() <= clock_.now())
+    device_.ready.wake(completion_queue_.number);
+  return Napi::Boolean::New(info.Env(), take_turn(device_, completion_queue_));
 }
 
 Napi::Value CompletionQueuePort::take_events(const Napi::CallbackInfo& info) {
