@@ -429,6 +429,8 @@ export interface BoardFunction {
   fence(): void;
   /** Lets the device work where polling drives it; false: it has nothing to do, or works on its own. */
   advance(): boolean;
+  /** Of a stepped board: until its devices have something to do next, if they have nothing to do now. Of others nothing. */
+  letTimePass(): void;
   /** Its number for {@link DirectCalls.advance}. */
   readonly number: number;
   /** The calls that {@link number} is for. */

@@ -1,7 +1,14 @@
-/** A queue pair, as an observer is told of it. Enums as in fpga/doc/formats.md. */
+/**
+ * A queue pair, as an observer is told of it; or, with timeWaitLeft, a number in time-wait, of which the rest is 0 but the queue pair that had
+ * it and that one's function. Enums as in fpga/doc/formats.md.
+ */
 export interface QueuePairFacts {
-  /** 24 bits. */
+  /** Number in commands, completions and events, 24 bits. */
   number: number;
+  /** Number that peers know, 24 bits (US7095750). */
+  virtualQueuePair: number;
+  /** Microseconds for which the number is in time-wait; 0: it is not, and this is a queue pair. */
+  timeWaitLeft: number;
   /** Function that it belongs to. */
   underlyingFunction: number;
   /** A service_type. */

@@ -104,7 +104,15 @@ export class Completion {
     this.macHigh = ofReceive ? dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE / dword) | 0]! : 0;
   }
 
-  /** 24 bits. */
+  /** The queue pair has another number that peers and programs know. */
+  rename(queuePairNumber: number): void {
+    this.queuePairAndPort =
+      (this.queuePairAndPort &
+        ~(COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_MASK << COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT)) |
+      (queuePairNumber << COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT);
+  }
+
+  /** The number of the queue pair, as {@link QueuePair.number} gives it; 24 bits. */
   get queuePairNumber(): number {
     return (
       (this.queuePairAndPort >>> COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT) &

@@ -175,9 +175,9 @@ export class QueuePair extends VerbsObject {
     return new QueuePair(protectionDomain, completionQueues, sharedReceiveQueue, type, driver);
   }
 
-  /** 24 bits: what the peer names as its destination queue pair. */
+  /** 24 bits: what the peer names as its destination queue pair. It stays, unless a reset asks for another one: {@link QueuePairAttributes.newNumber}. */
   get number(): number {
-    return this.driver.number;
+    return this.driver.virtualNumber;
   }
 
   /**

@@ -59,6 +59,10 @@ public:
   // own.
   virtual bool advance() = 0;
 
+  // Where time passes only when it is told to, as on a stepped board: until the device has something to do
+  // next, if it has nothing to do now.
+  virtual void let_time_pass() {}
+
   // Memory of at least `bytes` (more than 0), zeroed, whole pages at consecutive DMA addresses from `address`
   // on, mapped with all rights until unmap_dma(address). Empty: `failure` says why.
   virtual DmaMemory allocate_dma(size_t bytes, uint64_t& address, std::string& failure);

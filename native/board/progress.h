@@ -30,6 +30,10 @@ public:
   // have told yet. False: there was nothing to do, or it works on its own.
   virtual bool poll(bool has_arrived) = 0;
 
+  // Where time passes only when it is told to: until the device has something to do next, if it has nothing
+  // to do now.
+  virtual void let_time_pass() {}
+
   // The device is noted to have something at a port.
   virtual void attend(Attendance attendance) = 0;
 
@@ -146,6 +150,8 @@ public:
   // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time. False:
   // that takes more than `limit` ticks of work and waits, and the clock stays where they ended.
   bool advance_to(uint64_t time, uint64_t limit = no_limit);
+
+  void let_time_pass() override;
 
   // Plays a transaction of a recording at its time, or now where that has passed; DeviceSide::play.
   bool play(const Transaction& transaction);

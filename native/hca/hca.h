@@ -65,7 +65,8 @@ public:
   // The clock tick at which a step has something to do although the device is idle; ~0: none.
   uint64_t next_deadline() const;
 
-  // Resets the device: all state and all counters are as after construction.
+  // Resets the device: all state and all counters are as after construction, but for the numbers of
+  // connections that were, which are in time-wait.
   void reset();
 
   // Resets a function: its commands and queue pairs are gone, nothing of it is in flight, and no DMA follows.

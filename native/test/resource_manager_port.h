@@ -114,6 +114,7 @@ private:
   hca::ContextMemory context_memory_;
   hca::MemoryTranslation memory_translation_;
   hca::QueuePairStateCache queue_pair_state_cache_;
+  hca::VirtualQueuePairs virtual_queue_pairs_;
   hca::CompletionQueue completion_queue_;
   hca::KickRecords kick_records_;
   hca::PhysicalCollectBuffers buffers_{parameters_};

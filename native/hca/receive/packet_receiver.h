@@ -7,6 +7,7 @@
 #include "hca/port/packet_memory.h"
 #include "hca/port/port_attributes.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/queue_pair/virtual_queue_pairs.h"
 #include "hca/transmit/packet_templates.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
@@ -17,7 +18,8 @@
 
 namespace fpga_verbs::hca {
 
-// Parses what has arrived and checks its destination: the queue pair exists, its service is the packet's, and
+// Parses what has arrived and checks its destination: a queue pair has the number, which is replaced by the
+// queue pair's own (US7095750), its service is the packet's, and
 // port, addresses and P_Key are its own and its peer's, of a datagram port, address, P_Key and Q_Key its own.
 // A datagram to a multicast group is for each member that passes, in a buffer of its own; a member that there
 // is none for loses it. Drops and counts the rest. A packet that passes pins its queue pair and goes on,
@@ -26,9 +28,10 @@ namespace fpga_verbs::hca {
 class PacketReceiver final : public Block {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
-                 const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
-                 PacketTemplates& templates, DataLink<spec::PacketUnit>& packets_arrived,
-                 DataLink<spec::PacketUnit>& responses_arrived, DataLink<spec::PacketUnit>& requests_arrived);
+                 const MulticastGroups& groups, VirtualQueuePairs& virtual_queue_pairs,
+                 QueuePairStateCache& queue_pair_state_cache, PacketTemplates& templates,
+                 DataLink<spec::PacketUnit>& packets_arrived, DataLink<spec::PacketUnit>& responses_arrived,
+                 DataLink<spec::PacketUnit>& requests_arrived);
 
   bool step() override;
 
@@ -54,6 +57,7 @@ private:
   PacketMemory& packet_memory_;
   const PortAttributes& attributes_;
   const MulticastGroups& groups_;
+  VirtualQueuePairs& virtual_queue_pairs_;
   QueuePairStateCache& queue_pair_state_cache_;
   PacketTemplates& templates_;
   DataLink<spec::PacketUnit>& packets_arrived_;
