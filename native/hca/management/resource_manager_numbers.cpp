@@ -15,8 +15,8 @@ std::optional<spec::ManagementCompletion>
 ResourceManager::wait_for_number(const Command& command, const spec::QueuePairControl& control,
                                  const spec::QueuePairAttributes& input) {
   VirtualQueuePairs& numbers = blocks_.virtual_queue_pairs;
-  const uint64_t due = numbers.earliest_bind(control.virtual_queue_pair(),
-                                             read_address_vector(input.address_vector()));
+  const uint64_t due =
+      numbers.earliest_bind(control.virtual_queue_pair(), read_address_vector(input.address_vector()));
   const uint32_t left = numbers.microseconds_until(due);
   if (left > spec::time_wait_held) {
     Answer answer = answer_with(ManagementStatus::time_wait);

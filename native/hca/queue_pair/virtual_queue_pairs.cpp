@@ -1,6 +1,6 @@
 #include "hca/queue_pair/virtual_queue_pairs.h"
 
-#include "hca/complete/transport_timers.h"
+#include "hca/base/transport_timers.h"
 #include "hca/queue_pair/address_vector.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 
@@ -42,8 +42,8 @@ void VirtualQueuePairs::give(uint32_t number, unsigned underlying_function, uint
   given_[number] = {.queue_pair = queue_pair_number, .underlying_function = underlying_function};
 }
 
-// A number of a place that is not in time-wait, beside `current`, which may hold the place; the next generation
-// first.
+// A number of a place that is not in time-wait, beside `current`, which may hold the place; the next
+// generation first.
 std::optional<uint32_t> VirtualQueuePairs::another_at(uint32_t place, uint32_t current) {
   if (places_[place].number != 0 && places_[place].number != current)
     return std::nullopt;
@@ -131,12 +131,11 @@ uint64_t VirtualQueuePairs::lifetime_of(const spec::QueuePairControl& control) c
       control.service_type() == spec::ServiceType::reliable_connection && control.timeout() != 0;
   const unsigned timeout = is_timed ? static_cast<unsigned>(control.timeout()) : spec::time_wait_timeout;
   const uint64_t retries = is_timed ? control.retry_count() : spec::time_wait_retries;
-  const uint64_t repeated =
-      acknowledge_timeout_ticks(timeout, parameters_.clock_frequency) * (retries + 1);
+  const uint64_t repeated = acknowledge_timeout_ticks(timeout, parameters_.clock_frequency) * (retries + 1);
   return control.service_type() == spec::ServiceType::reliable_connection
-             ? repeated + receiver_not_ready_ticks(
-                              static_cast<uint8_t>(control.min_receiver_not_ready_timer()),
-                              parameters_.clock_frequency)
+             ? repeated +
+                   receiver_not_ready_ticks(static_cast<uint8_t>(control.min_receiver_not_ready_timer()),
+                                            parameters_.clock_frequency)
              : repeated;
 }
 
