@@ -51,7 +51,6 @@ function tableOf(found: readonly QueuePairFacts[]): string {
   return table(
     [
       { title: 'QP' },
-      { title: 'NUMBER' },
       { title: 'UF' },
       { title: 'TYPE' },
       { title: 'STATE' },
@@ -64,8 +63,7 @@ function tableOf(found: readonly QueuePairFacts[]): string {
     found.map((each) => {
       const { waiting, unacknowledged, receives, hold, peer } = queuePairValue(each);
       return [
-        hex(each.number),
-        hex(each.virtualQueuePair),
+        numbersText(each),
         `${each.underlyingFunction}`,
         queuePairTypes[each.serviceType] ?? `${each.serviceType}`,
         states[each.state] ?? `${each.state}`,
@@ -77,6 +75,11 @@ function tableOf(found: readonly QueuePairFacts[]): string {
       ];
     }),
   );
+}
+
+/** The number of commands and completions, and behind a slash the one that peers know where it is another. */
+function numbersText({ number, virtualQueuePair }: QueuePairFacts): string {
+  return number === virtualQueuePair ? hex(number) : `${hex(number)}/${hex(virtualQueuePair)}`;
 }
 
 /** Numbers that were known to peers, and how long packets of their connections may still come (US7095750). */
