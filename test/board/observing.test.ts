@@ -290,7 +290,7 @@ describe('an observer', () => {
   it('changes nothing, and opens nothing', () => {
     const [control] = makeFunctions(1) as [Verbs];
     const { device } = observe(control, 0);
-    expect(() => device.allocate(4096)).toThrow(/only looked at/);
+    expect(() => device.allocate(4096)).toThrow(/is observed, not open/);
     expect(() => device.board.map(new ArrayBuffer(4096))).toThrow(
       expect.objectContaining({ code: 'ENOTSUP' }),
     );

@@ -155,7 +155,7 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
     await guest.run(untilGone);
     const said = readFileSync(path.join(guest.host, 'work'), 'utf8');
     expect(said).toMatch(/^ok posts are refused\n[^]*^ok all\n/m);
-    expect(said).toContain('fpga-verbs: the device is gone: the kernel wants the function back');
+    expect(said).toContain('fpga-verbs: the device is gone: the kernel requests the function back');
     expect(board.counters().dmaFaults).toBe(0);
     await guest.end();
   });

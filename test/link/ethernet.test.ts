@@ -241,7 +241,7 @@ describe('a cable of Ethernet frames', () => {
     ] as const)
       expect(() => makeBoard(shared, { link: `ethernet:${folder}/c,b,${words}` })).toThrow(message);
     writeFileSync(`${folder}/file`, '');
-    expect(() => makeBoard(shared, { link: `ethernet:${folder}/file,b` })).toThrow('file is there already');
+    expect(() => makeBoard(shared, { link: `ethernet:${folder}/file,b` })).toThrow('file already exists');
     expect(() => makeBoard(shared, { link: `ethernet:${folder}/none/a,b` })).toThrow('No such file');
     expect(() => makeBoard(shared, { link, linkLayer: 'infiniband' })).toThrow('links are shm:NAME');
   });

@@ -215,7 +215,7 @@ describe('vfio: with files of iommufd that are not to be used', () => {
   it('is opened through its group where the kernel does not know how to bind it', () => {
     const one = machine('iommufd', { refusedBind: constants.errno.ENOTTY });
     // There the stand-in has no device: it is what the group is asked for.
-    expect(() => one.open()).toThrow(/0000:01:00.0 is not given by its group/);
+    expect(() => one.open()).toThrow(/0000:01:00.0 is not available from its group/);
   });
 
   it.each([
