@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <pthread.h>
 #include <sched.h>
@@ -33,23 +34,105 @@ struct Range {
   std::atomic<uintptr_t> end{0};
   bool has(uintptr_t address) const { return address >= begin.load() && address < end.load(); }
 };
-Range replaced; // by the call that goes on
-Range frozen;   // of it, the portion that is being copied
-struct sigaction handler_before;
+Range frozen;                     // the portion that is being copied
+std::atomic<uint64_t> freezes{0}; // portions that were frozen; counted when `frozen` has the portion
 
+// A handler that the process had when this one was installed, and the one before that.
+struct FormerHandler {
+  struct sigaction action;
+  const FormerHandler* before;
+};
+std::atomic<const FormerHandler*> former{nullptr};
+
+// The fault of a thread that was retried last; trivial, for memory cannot be allocated in a handler.
+struct RetriedFault {
+  uintptr_t address;
+  uint64_t freezes;
+};
+[[gnu::tls_model("initial-exec")]] thread_local constinit RetriedFault retried{0, 0};
+
+// A handler that was installed later may call the one that it replaced, which is this one, with the same
+// siginfo_t. Its last bytes, which the kernel clears, tell to which handler the signal was handed on.
+constexpr size_t note_at = sizeof(siginfo_t) - sizeof(const FormerHandler*);
+
+// Null: the signal was not handed on yet.
+const FormerHandler* handed_to(const siginfo_t* info) {
+  const FormerHandler* noted = nullptr;
+  std::memcpy(&noted, reinterpret_cast<const uint8_t*>(info) + note_at, sizeof noted);
+  const FormerHandler* handler = former.load();
+  while (handler != nullptr && handler != noted)
+    handler = handler->before;
+  return handler;
+}
+
+void end_by_default(int signal, const siginfo_t* info) {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr); // a fault comes again
+  if (info->si_code <= 0)
+    raise(signal); // a signal that was sent does not
+}
+
+void hand_on(int signal, siginfo_t* info, void* context) {
+  const FormerHandler* const handed = handed_to(info);
+  const FormerHandler* const to = handed != nullptr ? handed->before : former.load();
+  if (to == nullptr)
+    return end_by_default(signal, info);
+  std::memcpy(reinterpret_cast<uint8_t*>(info) + note_at, &to, sizeof to);
+  if ((to->action.sa_flags & SA_SIGINFO) != 0)
+    to->action.sa_sigaction(signal, info, context);
+  else if (to->action.sa_handler != SIG_DFL && to->action.sa_handler != SIG_IGN)
+    to->action.sa_handler(signal);
+  else if (to->action.sa_handler == SIG_DFL || info->si_code > 0)
+    end_by_default(signal, info);
+}
+
+// A thread that has written to a frozen portion may get its signal when the portion is writable again, or
+// later: it writes once more. If it fails again at that address, and no portion was frozen meanwhile, the
+// fault is the program's own.
 void wait_or_hand_on(int signal, siginfo_t* info, void* context) {
-  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  if (replaced.has(address)) {
-    while (frozen.has(address))
-      sched_yield();
-    return; // the write is done once more
+  if (info->si_code == SEGV_ACCERR && handed_to(info) == nullptr) {
+    const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+    const uint64_t count = freezes.load();
+    if (frozen.has(address)) {
+      while (frozen.has(address))
+        sched_yield();
+      return;
+    }
+    if (retried.address != address || retried.freezes != count) {
+      retried = {address, count};
+      return;
+    }
+    retried = {0, 0};
   }
-  if ((handler_before.sa_flags & SA_SIGINFO) != 0)
-    handler_before.sa_sigaction(signal, info, context);
-  else if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
-    handler_before.sa_handler(signal);
-  else
-    sigaction(SIGSEGV, &handler_before, nullptr); // the fault comes again
+  hand_on(signal, info, context);
+}
+
+bool is_own(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == wait_or_hand_on;
+}
+
+bool is_same(const struct sigaction& one, const struct sigaction& other) {
+  return one.sa_flags == other.sa_flags &&
+         ((one.sa_flags & SA_SIGINFO) != 0 ? one.sa_sigaction == other.sa_sigaction
+                                           : one.sa_handler == other.sa_handler);
+}
+
+// Installs the handler unless it is installed. It stays installed: a thread may get its signal at any time
+// after its write. Returns an errno.
+int install_handler() {
+  struct sigaction before = {};
+  if (sigaction(SIGSEGV, nullptr, &before) != 0)
+    return errno;
+  if (is_own(before))
+    return 0;
+  const FormerHandler* const newest = former.load();
+  if (newest == nullptr || !is_same(newest->action, before))
+    former = new FormerHandler{before, newest}; // kept: a handler may be reading it
+  struct sigaction action = {};
+  action.sa_sigaction = wait_or_hand_on;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  return sigaction(SIGSEGV, &action, nullptr) == 0 ? 0 : errno;
 }
 
 // Whole pages of a program hold more than its own objects: the address sanitizer, which looks at memcpy(),
@@ -111,23 +194,16 @@ void copy_in_child() {
 int replace_pages(void* pages, size_t bytes, void* shared, int protection) {
   const std::scoped_lock lock(changing);
   auto* const from = static_cast<uint8_t*>(pages);
-  replaced.begin = reinterpret_cast<uintptr_t>(from);
-  replaced.end = reinterpret_cast<uintptr_t>(from + bytes);
-  struct sigaction action = {};
-  action.sa_sigaction = wait_or_hand_on;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  if (sigaction(SIGSEGV, &action, &handler_before) != 0)
-    return errno;
-  int error = 0;
+  int error = install_handler();
   for (size_t done = 0; done < bytes && error == 0; done += portion_bytes) {
     const size_t portion = std::min(portion_bytes, bytes - done);
     const SignalsBlocked blocked; // their handlers may write there, and would wait for this thread
     frozen.end = reinterpret_cast<uintptr_t>(from + done + portion);
     frozen.begin = reinterpret_cast<uintptr_t>(from + done);
+    ++freezes;
     error = replace_portion(from + done, portion, static_cast<uint8_t*>(shared) + done, protection);
     frozen.begin = UINTPTR_MAX;
   }
-  sigaction(SIGSEGV, &handler_before, nullptr);
   // realloc() has the kernel move a mapping and make it longer, and behind the end of shared memory there is
   // nothing. Where the last page is of another kind the kernel refuses that, and realloc() copies.
   if (bytes > page)

@@ -35,6 +35,7 @@ const names = [
   'a child has copies of its own',
   'stacks, and memory that is shared with others, are refused',
   'memory that cannot be written is read',
+  'faults of the program reach its handlers',
   'all',
 ];
 

@@ -151,7 +151,7 @@ for (let minute = 0; minute < minutes; minute++) {
 lookAsPage(false);
 seen.kicks += kicks.take().length;
 seen.followed += events.take().length;
-const seconds = Number(board.now() - begin) / control.queryDevice().identity.clockFrequency;
+const seconds = (Number(board.now()) - Number(begin)) / control.queryDevice().identity.clockFrequency;
 console.log(
   JSON.stringify({
     seen,

@@ -3,6 +3,7 @@
 #include "checks.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -188,6 +189,53 @@ static void what_is_refused(void) {
   OK("memory that cannot be written is read");
 }
 
+static sigjmp_buf after_fault;
+static int older_calls, newer_calls;
+static struct sigaction replaced_by_newer;
+
+static void older_handler(int signal, siginfo_t* info, void* context) {
+  (void)signal, (void)info, (void)context;
+  ++older_calls;
+  siglongjmp(after_fault, 1);
+}
+
+static void newer_handler(int signal, siginfo_t* info, void* context) {
+  ++newer_calls;
+  replaced_by_newer.sa_sigaction(signal, info, context);
+}
+
+static void write_to(volatile char* place) {
+  if (sigsetjmp(after_fault, 1) == 0)
+    *place = 1;
+}
+
+/* The library has a handler of SIGSEGV below and above those of the program. */
+static void faults_of_the_program(void) {
+  char* memory = new_pages(3); /* to register; to write to in vain; to register */
+  CHECK(mprotect(memory + page, page, PROT_READ) == 0);
+  struct sigaction before, older = {.sa_sigaction = older_handler, .sa_flags = SA_SIGINFO};
+  struct sigaction newer = {.sa_sigaction = newer_handler, .sa_flags = SA_SIGINFO};
+  CHECK(sigaction(SIGSEGV, &older, &before) == 0);
+  CHECK(ibv_dereg_mr(offer(memory, page)) == 0);
+  for (int i = 1; i <= 3; ++i) {
+    write_to(memory + page);
+    CHECK(older_calls == i);
+  }
+  CHECK(sigaction(SIGSEGV, &newer, &replaced_by_newer) == 0);
+  for (int i = 1; i <= 3; ++i) {
+    write_to(memory + page);
+    CHECK(newer_calls >= i && older_calls == 3 + i);
+  }
+  CHECK(ibv_dereg_mr(offer(memory + 2 * page, page)) == 0);
+  newer_calls = 0;
+  for (int i = 1; i <= 3; ++i) {
+    write_to(memory + page);
+    CHECK(newer_calls == i && older_calls == 6 + i);
+  }
+  CHECK(memory[page] == 0 && sigaction(SIGSEGV, &before, NULL) == 0 && munmap(memory, 3 * page) == 0);
+  OK("faults of the program reach its handlers");
+}
+
 int main(void) {
   open_device();
   cq = ibv_create_cq(context, 16, NULL, NULL, 0);
@@ -200,6 +248,7 @@ int main(void) {
   memory_that_grows();
   a_child();
   what_is_refused();
+  faults_of_the_program();
   OK("all");
   return 0;
 }
