@@ -576,6 +576,7 @@ module spec_golden_tb;
     `MEMBER(user_handle)
     `MEMBER(send_completion_queue)
     `MEMBER(receive_completion_queue)
+    `MEMBER(virtual_queue_pair)
     `MEMBER(address_vector)
     if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
   endtask

@@ -452,6 +452,8 @@ export interface BoardFunction {
   fence(): void;
   /** Runs the device if polling drives it; false: the device is idle or runs on its own. */
   advance(): boolean;
+  /** Stepped board: advances time until its devices have something to do next, if they have nothing to do now. Other boards: does nothing. */
+  letTimePass(): void;
   /** Number of this function for {@link DirectCalls.advance}. */
   readonly number: number;
   /** The calls for which {@link number} is valid. */

@@ -1,7 +1,14 @@
-/** A queue pair as an observer sees it. Enums are those of fpga/doc/formats.md. */
+/**
+ * A queue pair as an observer sees it; if `timeWaitLeft` is not 0, a number in time-wait, with only the queue pair that had it and the function
+ * of that one. Enums are those of fpga/doc/formats.md.
+ */
 export interface QueuePairFacts {
-  /** 24 bits. */
+  /** Number in commands, completions and events, 24 bits. */
   number: number;
+  /** Number that peers know, 24 bits (US7095750). */
+  virtualQueuePair: number;
+  /** Microseconds until the number leaves time-wait; 0: it is not in time-wait, and this is a queue pair. */
+  timeWaitLeft: number;
   /** Function that owns it. */
   underlyingFunction: number;
   /** A service_type. */

@@ -104,7 +104,15 @@ export class Completion {
     this.macHigh = ofReceive ? dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE / dword) | 0]! : 0;
   }
 
-  /** Queue pair number, 24 bits. */
+  /** Replaces the queue pair number by the one that peers and programs know. */
+  rename(queuePairNumber: number): void {
+    this.queuePairAndPort =
+      (this.queuePairAndPort &
+        ~(COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_MASK << COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT)) |
+      (queuePairNumber << COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT);
+  }
+
+  /** Queue pair number, 24 bits, as in {@link QueuePair.number}. */
   get queuePairNumber(): number {
     return (
       (this.queuePairAndPort >>> COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT) &

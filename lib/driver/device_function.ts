@@ -87,6 +87,11 @@ export class DeviceFunction {
     return words[0] !== 0;
   }
 
+  /** On a stepped board, whose time stands still: lets time pass until something happens. */
+  letTimePass(): void {
+    this.board.letTimePass();
+  }
+
   free(memory: DmaMemory): void {
     this.memory.delete(memory);
     memory.free();

@@ -33,6 +33,7 @@ const codes: Readonly<Record<number, string>> = {
   [ManagementStatus.notEnabled]: 'ENODEV',
   [ManagementStatus.contextMemoryFault]: 'EIO',
   [ManagementStatus.unreachable]: 'ENETUNREACH',
+  [ManagementStatus.timeWait]: 'EAGAIN',
 };
 
 /** Fields of structures whose argument has another name. */
@@ -84,6 +85,8 @@ export function managementError(
   });
 }
 
+const seconds = (microseconds: number): string => `${(microseconds / 1e6).toPrecision(3)} s`;
+
 interface Particulars {
   readonly attribute?: string;
   readonly expected?: string;
@@ -109,6 +112,18 @@ function particulars(answer: ManagementAnswer, inputFormat: string | undefined):
       const attribute = attributesOf(Number(answer.output)).join(', ');
       return { attribute, detail: ` (${attribute})` };
     }
+    case ManagementStatus.timeWait:
+      return answer.asked === 0
+        ? {
+            attribute: 'state',
+            detail: ` (for another ${seconds(answer.left)})`,
+            expected: `to connect again then, or a queue pair reset with newNumber: true`,
+          }
+        : {
+            attribute: 'number',
+            detail: ` (${answer.asked} numbers, the first for another ${seconds(answer.left)})`,
+            expected: `to try again then, or a shorter time_wait (hca regs)`,
+          };
     case ManagementStatus.success:
     case ManagementStatus.unknownOpcode:
     case ManagementStatus.badObject:

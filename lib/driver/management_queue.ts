@@ -28,6 +28,8 @@ const entriesLog2 = 4;
 const entries = 1 << entriesLog2;
 /** Milliseconds after which a device that has not answered is given up; destroy waits for what is in flight. */
 const timeout = 10_000;
+/** Looks at an idle device until it is the time that its answer waits for: the first bring the command to it. */
+const looksBeforeTimePasses = 2;
 
 /** A management command. */
 export interface ManagementRequest {
@@ -128,14 +130,19 @@ export class ManagementQueue {
     const dword = (at + MANAGEMENT_COMPLETION_PHASE_BYTE) / 4;
     const phase = (Math.floor(number / entries) & 1) ^ 1;
     const givenUp = performance.now() + timeout;
+    let idle = 0;
     while (
       ((loadAcquire(this.phases, dword) >>> MANAGEMENT_COMPLETION_PHASE_SHIFT) &
         MANAGEMENT_COMPLETION_PHASE_MASK) !==
       phase
     ) {
-      if (this.device.advance()) continue;
+      if (this.device.advance()) {
+        idle = 0;
+        continue;
+      }
       // A read brings what is on its way to the device, and tells when it is gone.
       requireKnown(this.device);
+      if (++idle > looksBeforeTimePasses) this.device.letTimePass();
       if (performance.now() > givenUp) {
         this.stopped = true;
         throw this.unanswered(request, `no answer came within ${timeout / 1000} s`);

@@ -19,7 +19,12 @@ const block = blockNamed('control');
 
 /** Send queue of a queue pair. */
 export interface ObservedQueuePair {
+  /** Of commands, completions and events. */
   readonly number: number;
+  /** That peers know (US7095750); whether packets with it are taken, and whether it is in time-wait. */
+  readonly virtualNumber: number;
+  readonly bound: boolean;
+  readonly timeWait: boolean;
   readonly underlyingFunction: number;
   readonly state: QueuePairState;
   readonly level: QualityOfServiceLevel;
@@ -82,7 +87,7 @@ export function controlPageOf({ controlPage, underlyingFunction }: DeviceFunctio
   });
 }
 
-/** A queue pair: the control function sees those of any function, another one its own. Undefined: there is none of this number. */
+/** A queue pair, by either of its numbers: the control function sees those of any function, another one its own. Undefined: there is none of this number. */
 export function observeQueuePair(device: DeviceFunction, number: number): ObservedQueuePair | undefined {
   const { page, controlPage } = device;
   const shown =
@@ -96,8 +101,12 @@ export function observeQueuePair(device: DeviceFunction, number: number): Observ
   const positions = read('inspect_queue_pair_positions');
   const lane = read('inspect_queue_pair_lane');
   const [next, posted, acknowledged] = [positions['next']!, positions['posted']!, positions['acknowledged']!];
+  const numbers = read('inspect_queue_pair_numbers');
   return {
-    number,
+    number: numbers['queue_pair_number']!,
+    virtualNumber: numbers['virtual_queue_pair']!,
+    bound: numbers['bound'] === 1,
+    timeWait: numbers['time_wait'] === 1,
     underlyingFunction: state['underlying_function']!,
     state: state['state'] as QueuePairState,
     level: state['quality_of_service_level'] as QualityOfServiceLevel,

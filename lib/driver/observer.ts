@@ -31,8 +31,12 @@ export class Observer {
 
   /** Queue pairs that exist now. @throws VerbsError ENODEV: the device is gone; Error ENOTSUP: its backend has no observers */
   queuePairs(): QueuePairFacts[] {
-    this.checkLoss();
-    return this.device.board.queuePairs();
+    return this.queuePairsAndNumbers().filter(({ timeWaitLeft }) => timeWaitLeft === 0);
+  }
+
+  /** Numbers in time-wait, and the queue pairs that had them (US7095750). @throws as {@link queuePairs} */
+  timeWaits(): QueuePairFacts[] {
+    return this.queuePairsAndNumbers().filter(({ timeWaitLeft }) => timeWaitLeft > 0);
   }
 
   /** Memory regions and windows that exist now. @throws as {@link queuePairs} */
@@ -63,6 +67,11 @@ export class Observer {
 
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  private queuePairsAndNumbers(): QueuePairFacts[] {
+    this.checkLoss();
+    return this.device.board.queuePairs();
   }
 
   private checkLoss(): void {

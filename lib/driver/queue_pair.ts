@@ -70,6 +70,7 @@ export class QueuePair {
   private readonly origin: CommandOrigin;
   /** Whether the device has to be told of receives, so that it flushes them. */
   private flushing = false;
+  private virtual: number;
   private readonly stall = new Stall();
   private isDestroying = false;
   private isDestroyed = false;
@@ -128,12 +129,18 @@ export class QueuePair {
       this.freeQueues();
       throw error;
     }
+    this.virtual = this.number;
     this.origin = { queuePairNumber: this.number, level: this.level, checksumSecret };
     // Of a former queue pair of this number nothing may be taken for its own.
     const former = driver.closedReceivers.get(this.number);
     if (former !== undefined)
       for (const queue of driver.completionQueues.values()) queue.giveUp(this.number, former);
     driver.queuePairs.set(this.number, this);
+  }
+
+  /** The number that peers know, 24 bits: {@link number}, until it is reset with another one (US7095750). */
+  get virtualNumber(): number {
+    return this.virtual;
   }
 
   /** The device has given its number back. */
@@ -187,6 +194,7 @@ export class QueuePair {
     });
     if (attributes.state !== undefined) this.flushing = attributes.state === QueuePairState.error;
     if (attributes.state !== QueuePairState.reset) return;
+    if (attributes.newNumber === true) this.virtual = this.query().virtualNumber;
     this.forgetCompletions();
     this.sendQueue.reset();
     this.receiveQueue?.reset();
@@ -269,6 +277,7 @@ export class QueuePair {
   /** A completion of this queue pair was taken: its slots are free, and the completion gets its wrId. */
   complete(completion: Completion): void {
     const { sequenceNumber, status, workQueue } = completion;
+    if (this.virtual !== this.number) completion.rename(this.virtual);
     if (workQueue === sendWorkQueue) this.sendQueue.completedThrough(sequenceNumber, completion);
     else if (this.receiveQueue !== undefined) this.receiveQueue.completedThrough(sequenceNumber, completion);
     else this.sharedReceiveQueue?.completed(sequenceNumber, completion);
@@ -320,7 +329,7 @@ export class QueuePair {
     if (sharedReceiveQueue !== undefined && left > 0)
       closedReceivers.set(
         this.number,
-        new ClosedReceiver(sharedReceiveQueue, left, () => closedReceivers.delete(this.number)),
+        new ClosedReceiver(sharedReceiveQueue, left, this.virtual, () => closedReceivers.delete(this.number)),
       );
     this.freeQueues();
   }

@@ -48,10 +48,20 @@ export interface QueuePairAttributes {
   readonly minReceiverNotReadyTimer?: number;
   /** Number of the peer's queue pair, 24 bits. */
   readonly destinationQueuePair?: number;
+  /**
+   * With state RESET, of a connected service: the queue pair gets another number, which {@link QueuePair.number} and addressOf() give then. It can
+   * be connected again at once; with the number that it had, to the same peer, when packets of its former connection cannot come any more
+   * (US7095750).
+   */
+  readonly newNumber?: boolean;
 }
 
 /** Attributes and positions of a queue pair, as the device has them. */
-export type QueuePairQuery = Required<Omit<QueuePairAttributes, 'addressVector' | 'currentState'>> & {
+export type QueuePairQuery = Required<
+  Omit<QueuePairAttributes, 'addressVector' | 'currentState' | 'newNumber'>
+> & {
+  /** Number that peers know. */
+  readonly virtualNumber: number;
   /** Sequence numbers: next to execute, newest posted, oldest not acknowledged. */
   readonly next: number;
   readonly posted: number;
@@ -65,8 +75,10 @@ export type QueuePairQuery = Required<Omit<QueuePairAttributes, 'addressVector' 
 
 /** Encodes the structure queue_pair_attributes, with a mask of the attributes given. */
 export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint8Array {
-  const { addressVector, drainedEvent, ...numbers } = attributes;
-  const given = Object.keys(attributes).filter((name) => Reflect.get(attributes, name) !== undefined);
+  const { addressVector, drainedEvent, newNumber, ...numbers } = attributes;
+  const given = Object.keys(attributes).filter(
+    (name) => Reflect.get(attributes, name) !== undefined && (name !== 'newNumber' || newNumber === true),
+  );
   return encodeArguments('queue_pair_attributes', {
     attribute_mask:
       given.reduce((mask, name) => mask | (1 << Reflect.get(QueuePairAttribute, name)), 0) >>> 0,
@@ -105,6 +117,7 @@ export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
     posted: value('posted'),
     acknowledged: value('acknowledged'),
     inFlight: value('inFlight'),
+    virtualNumber: value('virtualQueuePair'),
     sendCompletionQueue: value('sendCompletionQueue'),
     receiveCompletionQueue: value('receiveCompletionQueue'),
   };

@@ -42,6 +42,7 @@ export function whyStalled(device: DeviceFunction, number: number): Why | undefi
   const reasons = [
     ...ofDevice(device),
     ...ofState(queuePair),
+    ...ofNumber(queuePair),
     ...ofHold(queuePair),
     ...ofLane(device, queuePair),
     ...ofRoom(queuePair),
@@ -74,6 +75,13 @@ function ofState({ state }: ObservedQueuePair): string[] {
     default:
       return [`it is in ${name}, which is not a state: ${String(state satisfies never)}`];
   }
+}
+
+function ofNumber({ virtualNumber, bound, timeWait }: ObservedQueuePair): string[] {
+  if (!timeWait || bound) return [];
+  return [
+    `its number 0x${virtualNumber.toString(16)} is in time-wait: packets of its former connection may still come, so it is connected to the same peer when that time is over, or at once with another number (newNumber)`,
+  ];
 }
 
 function ofHold({

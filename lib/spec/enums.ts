@@ -237,6 +237,8 @@ export const ManagementStatus = {
   contextMemoryFault: 12,
   /** A port's link cannot bring what is sent to the group. */
   unreachable: 13,
+  /** The number that peers know is in time-wait, or every number that could be given is: packets of a former connection may still come (US7095750). */
+  timeWait: 14,
 } as const;
 export type ManagementStatus = (typeof ManagementStatus)[keyof typeof ManagementStatus];
 
@@ -357,6 +359,8 @@ export const QueuePairAttribute = {
   destinationQueuePair: 20,
   /** Rate limit (later). */
   rateLimit: 25,
+  /** With state RESET, of a connected service: another number that peers know, beside those in time-wait. It has no value; no bit of ibv_qp_attr_mask. */
+  newNumber: 26,
 } as const;
 export type QueuePairAttribute = (typeof QueuePairAttribute)[keyof typeof QueuePairAttribute];
 
@@ -1175,7 +1179,7 @@ export const PacketDrop = {
   unexpectedPayload: 17,
   /** ICRC. */
   icrcMismatch: 18,
-  /** No queue pair has the number, or it waits to be destroyed. */
+  /** The number is bound to no queue pair, or that one waits to be destroyed or reset. */
   unknownQueuePair: 19,
   /** The OpCode is of another service than the queue pair. */
   wrongService: 20,
@@ -1187,6 +1191,8 @@ export const PacketDrop = {
   wrongPartitionKey: 23,
   /** Q_Key. */
   wrongQueueKey: 24,
+  /** The number is in time-wait: the packet is of a connection that has ended (US7095750). */
+  timeWait: 25,
 } as const;
 export type PacketDrop = (typeof PacketDrop)[keyof typeof PacketDrop];
 

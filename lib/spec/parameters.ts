@@ -69,6 +69,15 @@ export const COMMAND_VERSION = 1;
 /** Low bits of a queue pair number: the index of its context. The 8 bits above are its generation. Unit: bits. */
 export const QUEUE_PAIR_INDEX_BITS = 16;
 
+/** Local ACK timeout by which the time-wait of a connection is measured that has none. Unit: local ACK timeout. */
+export const TIME_WAIT_TIMEOUT = 14;
+
+/** Its retries likewise. Unit: retries. */
+export const TIME_WAIT_RETRIES = 7;
+
+/** Longest time-wait for whose end a change to RTR is held; before a longer one it is refused. Unit: microseconds. */
+export const TIME_WAIT_HELD = 8000000;
+
 /** Largest work or completion queue. Unit: entries. */
 export const QUEUE_ENTRIES_MAXIMUM = 32768;
 

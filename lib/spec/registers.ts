@@ -393,7 +393,7 @@ export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_WORD = 1;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_SHIFT = 0;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_MASK = 0xffff;
 
-/** underlying_function.inspect_queue_pair: Number of the queue pair, of this function, shown by the registers that follow. 32 bits, rw. */
+/** underlying_function.inspect_queue_pair: Number of the queue pair, of this function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_OFFSET = 0x120;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_RESET = 0x0;
 
@@ -463,6 +463,26 @@ export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_M
 /** underlying_function.inspect_queue_pair_lane.room_wait: Room that its next command waits for. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_SHIFT = 24;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_MASK = 0x3;
+
+/** underlying_function.inspect_queue_pair_numbers: Both numbers of the selected queue pair, which either of them selects. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_OFFSET = 0x138;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_RESET = 0x0n;
+/** underlying_function.inspect_queue_pair_numbers.virtual_queue_pair: The one that peers know. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_WORD = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_SHIFT = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_MASK = 0xffffff;
+/** underlying_function.inspect_queue_pair_numbers.bound: It is bound: packets with it are taken. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_WORD = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_SHIFT = 24;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_MASK = 0x1;
+/** underlying_function.inspect_queue_pair_numbers.time_wait: It is in time-wait since its last connection ended. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_WORD = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_SHIFT = 25;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_MASK = 0x1;
+/** underlying_function.inspect_queue_pair_numbers.queue_pair_number: The one of commands, completions and events. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_WORD = 1;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_SHIFT = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
 
 /** underlying_function.kicks: Commands kicked from a PCB. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_KICKS_OFFSET = 0x200;
@@ -675,7 +695,7 @@ export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_REFUSAL_MASK = 0xff;
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_PHYSICAL_COLLECT_BUFFER_SHIFT = 16;
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_PHYSICAL_COLLECT_BUFFER_MASK = 0xffff;
 
-/** control.inspect_queue_pair: Number of the queue pair, of any function, shown by the registers that follow. 32 bits, rw. */
+/** control.inspect_queue_pair: Number of the queue pair, of any function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw. */
 export const CONTROL_INSPECT_QUEUE_PAIR_OFFSET = 0x60;
 export const CONTROL_INSPECT_QUEUE_PAIR_RESET = 0x0;
 
@@ -745,6 +765,34 @@ export const CONTROL_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_MASK = 0xff;
 /** control.inspect_queue_pair_lane.room_wait: Room that its next command waits for. */
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_SHIFT = 24;
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_MASK = 0x3;
+
+/** control.inspect_queue_pair_numbers: Both numbers of the selected queue pair, which either of them selects. 64 bits, ro. */
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_OFFSET = 0x78;
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_RESET = 0x0n;
+/** control.inspect_queue_pair_numbers.virtual_queue_pair: The one that peers know. */
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_WORD = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_SHIFT = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_MASK = 0xffffff;
+/** control.inspect_queue_pair_numbers.bound: It is bound: packets with it are taken. */
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_WORD = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_SHIFT = 24;
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_MASK = 0x1;
+/** control.inspect_queue_pair_numbers.time_wait: It is in time-wait since its last connection ended. */
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_WORD = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_SHIFT = 25;
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_MASK = 0x1;
+/** control.inspect_queue_pair_numbers.queue_pair_number: The one of commands, completions and events. */
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_WORD = 1;
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_SHIFT = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
+
+/** control.time_wait: How long the number that peers know is in time-wait when its connection ends; 0: twice the packet lifetime that local ACK timeout and retries of the connection imply. Unit: microseconds. 32 bits, rw. */
+export const CONTROL_TIME_WAIT_OFFSET = 0x74;
+export const CONTROL_TIME_WAIT_RESET = 0x0;
+
+/** control.numbers_in_time_wait: Numbers in time-wait. 32 bits, ro. */
+export const CONTROL_NUMBERS_IN_TIME_WAIT_OFFSET = 0x80;
+export const CONTROL_NUMBERS_IN_TIME_WAIT_RESET = 0x0;
 
 /** control.cancel_virtual_collect_buffer: Cancels any VCB. 32 bits, wo. */
 export const CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET = 0x50;

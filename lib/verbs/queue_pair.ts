@@ -177,9 +177,9 @@ export class QueuePair extends VerbsObject {
     return new QueuePair(protectionDomain, completionQueues, sharedReceiveQueue, type, driver);
   }
 
-  /** Queue pair number, 24 bits: the peer's destination queue pair. */
+  /** Queue pair number, 24 bits: the peer's destination queue pair. Constant unless a reset requests another one: {@link QueuePairAttributes.newNumber}. */
   get number(): number {
-    return this.driver.number;
+    return this.driver.virtualNumber;
   }
 
   /**

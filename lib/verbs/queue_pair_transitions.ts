@@ -13,7 +13,7 @@ import {
   queuePairTransitions,
   type QueuePairAttributeName,
   type QueuePairTransition,
-  type ServiceType,
+  ServiceType,
 } from '../spec/index.ts';
 
 type Attributes = Pick<QueuePairTransition, 'required' | 'optional'>;
@@ -68,6 +68,7 @@ export function checkTransition(
   const { required, optional } = transition;
   const given = Object.entries(attributes)
     .filter(([name, value]) => name !== 'state' && name !== 'currentState' && value !== undefined)
+    .filter(([name, value]) => name !== 'newNumber' || value !== false)
     .map(([name]) => name as QueuePairAttributeName);
   const missing = required.filter((name) => !given.includes(name));
   const what = `${nameOf(from)} to ${nameOf(to)}`;
@@ -81,12 +82,14 @@ export function checkTransition(
   checkValues(attributes);
 }
 
-/** Transitions from any state to RESET or ERR take no attributes. */
+/** Transitions from any state to RESET or ERR require no attributes; a connection may be reset with another number. */
 function findTransition(
   service: ServiceType,
   from: QueuePairState,
   to: QueuePairState,
 ): Attributes | undefined {
+  if (to === reset && service !== ServiceType.unreliableDatagram)
+    return { required: [], optional: ['newNumber'] };
   if (to === reset || to === error) return { required: [], optional: [] };
   return transitionsOf(service, from).find((each) => each.to === to);
 }

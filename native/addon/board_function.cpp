@@ -25,6 +25,7 @@ Napi::Function BoardFunction::define(Napi::Env env) {
                          InstanceMethod<&BoardFunction::write64>("write64"),
                          InstanceMethod<&BoardFunction::fence>("fence"),
                          InstanceMethod<&BoardFunction::advance>("advance"),
+                         InstanceMethod<&BoardFunction::let_time_pass>("letTimePass"),
                          InstanceMethod<&BoardFunction::allocate_memory>("allocateMemory"),
                          InstanceMethod<&BoardFunction::map>("map"),
                          InstanceMethod<&BoardFunction::unmap>("unmap"),
@@ -86,6 +87,8 @@ void BoardFunction::fence(const Napi::CallbackInfo& info) { open(info.Env()).fen
 Napi::Value BoardFunction::advance(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), open(info.Env()).advance());
 }
+
+void BoardFunction::let_time_pass(const Napi::CallbackInfo& info) { open(info.Env()).let_time_pass(); }
 
 Napi::Value BoardFunction::allocate_memory(const Napi::CallbackInfo& info) {
   open(info.Env());

@@ -29,6 +29,7 @@ private:
   void write64(const Napi::CallbackInfo& info);
   void fence(const Napi::CallbackInfo& info);
   Napi::Value advance(const Napi::CallbackInfo& info);
+  void let_time_pass(const Napi::CallbackInfo& info);
   Napi::Value allocate_memory(const Napi::CallbackInfo& info);
   Napi::Value map(const Napi::CallbackInfo& info);
   void unmap(const Napi::CallbackInfo& info);

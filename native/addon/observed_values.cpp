@@ -7,6 +7,8 @@ namespace fpga_verbs::addon {
 Napi::Object to_object(Napi::Env env, const hca::QueuePairFacts& facts) {
   Napi::Object object = Napi::Object::New(env);
   object["number"] = facts.number;
+  object["virtualQueuePair"] = facts.virtual_queue_pair;
+  object["timeWaitLeft"] = facts.time_wait_left;
   object["underlyingFunction"] = facts.underlying_function;
   object["serviceType"] = static_cast<uint32_t>(facts.service_type);
   object["state"] = static_cast<uint32_t>(facts.state);

@@ -58,6 +58,10 @@ public:
   // Runs the device if polling drives it. False if the device is idle or runs on its own.
   virtual bool advance() = 0;
 
+  // On a board whose time advances only on request, as a stepped board: advances time until the device has
+  // something to do next, if it has nothing to do now.
+  virtual void let_time_pass() {}
+
   // Allocates at least `bytes` (more than 0) of zeroed memory: whole pages at consecutive DMA addresses from
   // `address` on, mapped with all rights until unmap_dma(address). Empty: `failure` gives the reason.
   virtual DmaMemory allocate_dma(size_t bytes, uint64_t& address, std::string& failure);

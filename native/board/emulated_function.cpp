@@ -86,6 +86,8 @@ void EmulatedFunction::fence() {
 
 bool EmulatedFunction::advance() { return board_->advance(); }
 
+void EmulatedFunction::let_time_pass() { progress_.let_time_pass(); }
+
 std::optional<uint64_t> EmulatedFunction::map_dma(void* memory, size_t bytes, DmaRights rights) {
   const Exclusive exclusive(progress_);
   IommuDomain& domain = board_->host_.domain(underlying_function_);

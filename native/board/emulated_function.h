@@ -32,6 +32,7 @@ public:
   void store_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) override;
   void fence() override;
   bool advance() override;
+  void let_time_pass() override;
   std::optional<uint64_t> map_dma(void* memory, size_t bytes, DmaRights rights) override;
   bool unmap_dma(uint64_t address) override;
   int interrupt_event(unsigned vector) override;

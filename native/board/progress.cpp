@@ -52,6 +52,16 @@ bool SteppedProgress::advance_to(uint64_t time, uint64_t limit) {
   return advance_held_to(time, limit);
 }
 
+void SteppedProgress::let_time_pass() {
+  const Exclusive exclusive(*this);
+  end_of_play();
+  if (group_->step())
+    return;
+  const uint64_t deadline = group_->next_deadline();
+  if (deadline != no_deadline)
+    group_->advance_to(deadline, no_limit);
+}
+
 bool SteppedProgress::play(const Transaction& transaction) {
   const Exclusive exclusive(*this);
   advance_held_to(transaction.time, no_limit);

@@ -30,6 +30,10 @@ public:
   // yet. False: there was no work, or the device runs on its own.
   virtual bool poll(bool has_arrived) = 0;
 
+  // On a board whose time advances only on request: advances time until the device has something to do next,
+  // if it has nothing to do now.
+  virtual void let_time_pass() {}
+
   // A port of the device has work: runs the device or wakes its thread, as `attendance` says.
   virtual void attend(Attendance attendance) = 0;
 
@@ -148,6 +152,8 @@ public:
   // Advances the clock to `time`, doing pending work and expiring timers at their time. False: that takes
   // more than `limit` ticks of work and waits; the clock stays where they ended.
   bool advance_to(uint64_t time, uint64_t limit = no_limit);
+
+  void let_time_pass() override;
 
   // Replays a recorded transaction at its time, or now if that has passed; DeviceSide::play.
   bool play(const Transaction& transaction);

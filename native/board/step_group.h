@@ -28,9 +28,10 @@ public:
   // Ends a tick.
   void tick() { clock_.advance_to(clock_.now() + 1); }
 
-private:
+  // The clock tick at which a device has something to do although nothing arrives; no_deadline: none has.
   uint64_t next_deadline() const;
 
+private:
   BoardLock lock_;
   VirtualClock clock_;
   std::vector<DeviceSide*> devices_;

@@ -138,6 +138,7 @@ bool CompletionQueue::take(Completion& completion) {
     if (queue_pair == nullptr)
       continue; // what is left of a queue pair that was destroyed
     completion.id = queue_pair->complete(completion);
+    completion.entry.set_queue_pair_number(queue_pair->virtual_number());
     return true;
   }
   return false;

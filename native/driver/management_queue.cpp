@@ -42,6 +42,8 @@ int error_of(spec::ManagementStatus status) {
     return EIO;
   case unreachable:
     return ENETUNREACH;
+  case time_wait:
+    return EAGAIN;
   case bad_parameter:
   case bad_object:
   case bad_state:
@@ -66,6 +68,11 @@ int explain_answer(spec::ManagementOpcode opcode, const spec::ManagementCompleti
   if (answer.status() == no_resources)
     sentence += " (" + std::string(name(answer.resource())) + ": " + std::to_string(answer.asked()) +
                 " asked for, " + std::to_string(answer.left()) + " left)";
+  if (answer.status() == time_wait)
+    sentence +=
+        (answer.asked() == 0 ? " (for another "
+                             : " (" + std::to_string(answer.asked()) + " numbers, the first for another ") +
+        std::to_string(answer.left()) + " us)";
   if (answer.status() == missing_attribute || answer.status() == attribute_not_allowed)
     sentence += " (" + attributes_of(answer.output()) + ")";
   if (answer.status() == bad_parameter)

@@ -82,6 +82,7 @@ int QueuePair::create() {
         .add_pages(receive_queue_->memory().area().area());
   const auto made = parts_.management.execute(spec::ManagementOpcode::create_queue_pair, 0, content.bytes());
   number_ = made.number;
+  virtual_number_ = made.number;
   if (made.error == 0)
     parts_.queue_pairs.put(number_, this);
   return made.error;
@@ -119,6 +120,13 @@ int QueuePair::modify(const spec::QueuePairAttributes& attributes) {
   send_queue_.reset();
   if (receive_queue_)
     receive_queue_->reset();
+  const uint32_t number_bit = 1u << static_cast<unsigned>(spec::QueuePairAttribute::new_number);
+  if ((attributes.attribute_mask() & number_bit) == 0)
+    return 0;
+  spec::QueuePairAttributes found;
+  if (const int unknown = query(found))
+    return unknown;
+  virtual_number_ = found.virtual_queue_pair();
   return 0;
 }
 

@@ -54,7 +54,10 @@ public:
   int query(spec::QueuePairAttributes& attributes);
   int change_multicast(spec::ManagementOpcode opcode, std::span<const uint8_t, 16> gid);
 
+  // Of commands, completions and events.
   uint32_t number() const { return number_; }
+  // That peers know: the same, until it is reset with another one (US7095750).
+  uint32_t virtual_number() const { return virtual_number_.load(std::memory_order_relaxed); }
   const QueuePairOptions& options() const { return options_; }
   SharedReceiveQueue* shared_receive_queue() const { return options_.shared_receive_queue; }
   // As this side knows it; the device may have put it in error.
@@ -91,6 +94,7 @@ private:
   QueuePairOptions options_;
   CollectBuffer& buffer_;
   uint32_t number_ = 0;
+  std::atomic<uint32_t> virtual_number_{0};
   std::atomic<spec::QueuePairState> state_{spec::QueuePairState::reset};
   std::atomic<bool> flushing_{false}; // the device has to be told of receives
   std::mutex send_mutex_;

@@ -147,7 +147,9 @@ uint64_t Hca::next_deadline() const {
 
 void Hca::reset() {
   counters_ = {};
+  const std::unique_ptr<HcaBlocks> before = std::move(blocks_);
   blocks_ = make_blocks();
+  blocks_->virtual_queue_pairs.outlast_reset(before->virtual_queue_pairs);
   watch(watched_);
   forget_deadline();
 }
@@ -160,7 +162,8 @@ void Hca::watch(const Watched& watched) {
 }
 
 uint32_t Hca::inspect_queue_pairs(const Inspection& inspection, std::vector<QueuePairFacts>& found) {
-  return hca::inspect_queue_pairs(blocks_->queue_pair_state_cache, inspection, found);
+  return hca::inspect_queue_pairs(blocks_->queue_pair_state_cache, blocks_->virtual_queue_pairs, inspection,
+                                  found);
 }
 
 uint32_t Hca::inspect_regions(const Inspection& inspection, std::vector<RegionFacts>& found) {

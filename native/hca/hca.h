@@ -72,7 +72,8 @@ public:
   // The clock tick at which an idle device has work; ~0: none.
   uint64_t next_deadline() const;
 
-  // Resets the device: all state and all counters are as after construction.
+  // Resets the device: all state and all counters are as after construction, but for the numbers of
+  // connections that were, which are in time-wait.
   void reset();
 
   // Resets a function: removes its commands and queue pairs; nothing of it is in flight afterwards, and no

@@ -30,6 +30,7 @@
 #include "hca/port/port_states.h"
 #include "hca/queue_pair/address_handles.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/queue_pair/virtual_queue_pairs.h"
 #include "hca/receive/descriptor_fetch.h"
 #include "hca/receive/dma_validation.h"
 #include "hca/receive/packet_receiver.h"

@@ -162,6 +162,7 @@ VERBS_EXPORT int ibv_modify_qp(QueuePair* queue_pair, QueuePairAttributes* wante
   const int error = OwnQueuePair::of(queue_pair).pair.modify(attributes);
   if (error == 0 && has(spec::QueuePairAttribute::state))
     queue_pair->state = wanted->qp_state;
+  queue_pair->qp_num = OwnQueuePair::of(queue_pair).pair.virtual_number();
   return error;
 }
 

@@ -305,7 +305,7 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t queue_key() const { return dwords[18]; }
   constexpr void set_queue_key(uint32_t value) { dwords[18] = value; }
 
-  /// Number that the peer knows (later).
+  /// Number that peers know; packets name it.
   constexpr uint32_t virtual_queue_pair() const { return dwords[19] & 0xffffffu; }
   constexpr void set_virtual_queue_pair(uint32_t value) { dwords[19] = (dwords[19] & 0xff000000u) | (value & 0xffffffu); }
 

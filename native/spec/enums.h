@@ -251,6 +251,7 @@ enum class ManagementStatus : uint8_t {
   not_enabled = 11,  ///< The device has not been given context memory and enabled.
   context_memory_fault = 12,  ///< Context memory could not be reached by DMA.
   unreachable = 13,  ///< A port's link cannot bring what is sent to the group.
+  time_wait = 14,  ///< The number that peers know is in time-wait, or every number that could be given is: packets of a former connection may still come (US7095750).
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -270,6 +271,7 @@ constexpr const char* name(ManagementStatus value) {
     case ManagementStatus::not_enabled: return "not_enabled";
     case ManagementStatus::context_memory_fault: return "context_memory_fault";
     case ManagementStatus::unreachable: return "unreachable";
+    case ManagementStatus::time_wait: return "time_wait";
   }
   return "unknown";
 }
@@ -372,6 +374,7 @@ enum class QueuePairAttribute : uint8_t {
   capabilities = 19,  ///< Sizes of the queues (never).
   destination_queue_pair = 20,  ///< Peer.
   rate_limit = 25,  ///< Rate limit (later).
+  new_number = 26,  ///< With state RESET, of a connected service: another number that peers know, beside those in time-wait. It has no value; no bit of ibv_qp_attr_mask.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -399,6 +402,7 @@ constexpr const char* name(QueuePairAttribute value) {
     case QueuePairAttribute::capabilities: return "capabilities";
     case QueuePairAttribute::destination_queue_pair: return "destination_queue_pair";
     case QueuePairAttribute::rate_limit: return "rate_limit";
+    case QueuePairAttribute::new_number: return "new_number";
   }
   return "unknown";
 }
@@ -1301,12 +1305,13 @@ enum class PacketDrop : uint8_t {
   unknown_opcode = 16,  ///< OpCode.
   unexpected_payload = 17,  ///< Payload behind an opcode that has none.
   icrc_mismatch = 18,  ///< ICRC.
-  unknown_queue_pair = 19,  ///< No queue pair has the number, or it waits to be destroyed.
+  unknown_queue_pair = 19,  ///< The number is bound to no queue pair, or that one waits to be destroyed or reset.
   wrong_service = 20,  ///< The OpCode is of another service than the queue pair.
   wrong_destination = 21,  ///< Not to the port, GID or LID of the queue pair.
   wrong_source = 22,  ///< Not from the peer of the queue pair.
   wrong_partition_key = 23,  ///< P_Key.
   wrong_queue_key = 24,  ///< Q_Key.
+  time_wait = 25,  ///< The number is in time-wait: the packet is of a connection that has ended (US7095750).
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -1337,6 +1342,7 @@ constexpr const char* name(PacketDrop value) {
     case PacketDrop::wrong_source: return "wrong_source";
     case PacketDrop::wrong_partition_key: return "wrong_partition_key";
     case PacketDrop::wrong_queue_key: return "wrong_queue_key";
+    case PacketDrop::time_wait: return "time_wait";
   }
   return "unknown";
 }

@@ -413,6 +413,7 @@ struct alignas(8) QueuePairAttributes {
   static constexpr unsigned user_handle_bit = 320, user_handle_width = 64;
   static constexpr unsigned send_completion_queue_bit = 384, send_completion_queue_width = 24;
   static constexpr unsigned receive_completion_queue_bit = 416, receive_completion_queue_width = 24;
+  static constexpr unsigned virtual_queue_pair_bit = 448, virtual_queue_pair_width = 24;
   static constexpr unsigned address_vector_byte = 80, address_vector_bytes = 48;
 
   std::array<uint32_t, 32> dwords{};
@@ -520,6 +521,10 @@ struct alignas(8) QueuePairAttributes {
   constexpr uint32_t receive_completion_queue() const { return dwords[13] & 0xffffffu; }
   constexpr void set_receive_completion_queue(uint32_t value) { dwords[13] = (dwords[13] & 0xff000000u) | (value & 0xffffffu); }
 
+  /// Query: number that peers know.
+  constexpr uint32_t virtual_queue_pair() const { return dwords[14] & 0xffffffu; }
+  constexpr void set_virtual_queue_pair(uint32_t value) { dwords[14] = (dwords[14] & 0xff000000u) | (value & 0xffffffu); }
+
   /// Where the peer is.
   std::span<const uint8_t, 48> address_vector() const {
     return std::span<const uint8_t, 48>(reinterpret_cast<const uint8_t*>(dwords.data()) + 80, 48);
@@ -529,7 +534,7 @@ struct alignas(8) QueuePairAttributes {
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffffe000u) | (dwords[3] & 0xe0000000u) | (dwords[4] & 0xe0000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xffc00000u) | (dwords[12] & 0xff000000u) | (dwords[13] & 0xff000000u) | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffffe000u) | (dwords[3] & 0xe0000000u) | (dwords[4] & 0xe0000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xffc00000u) | (dwords[12] & 0xff000000u) | (dwords[13] & 0xff000000u) | (dwords[14] & 0xff000000u) | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19]) == 0; }
 
   constexpr bool operator==(const QueuePairAttributes&) const = default;
 };

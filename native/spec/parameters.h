@@ -75,6 +75,15 @@ inline constexpr uint32_t command_version = 1u;
 /// Low bits of a queue pair number: the index of its context. The 8 bits above are its generation. Unit: bits.
 inline constexpr uint32_t queue_pair_index_bits = 16u;
 
+/// Local ACK timeout by which the time-wait of a connection is measured that has none. Unit: local ACK timeout.
+inline constexpr uint32_t time_wait_timeout = 14u;
+
+/// Its retries likewise. Unit: retries.
+inline constexpr uint32_t time_wait_retries = 7u;
+
+/// Longest time-wait for whose end a change to RTR is held; before a longer one it is refused. Unit: microseconds.
+inline constexpr uint32_t time_wait_held = 8000000u;
+
 /// Largest work or completion queue. Unit: entries.
 inline constexpr uint32_t queue_entries_maximum = 32768u;
 

@@ -585,7 +585,7 @@ struct ReceiveDoorbell {
   constexpr bool operator==(const ReceiveDoorbell&) const = default;
 };
 
-/// Number of the queue pair, of this function, shown by the registers that follow. 32 bits, rw.
+/// Number of the queue pair, of this function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw.
 inline constexpr uint32_t inspect_queue_pair = 0x120;
 inline constexpr uint32_t inspect_queue_pair_reset = 0x0;
 
@@ -702,6 +702,36 @@ struct InspectQueuePairLane {
   constexpr void set_room_wait(RoomWait value) { bits = (bits & 0xfcffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 24); }
 
   constexpr bool operator==(const InspectQueuePairLane&) const = default;
+};
+
+/// Both numbers of the selected queue pair, which either of them selects. 64 bits, ro.
+inline constexpr uint32_t inspect_queue_pair_numbers = 0x138;
+inline constexpr uint64_t inspect_queue_pair_numbers_reset = 0x0;
+struct InspectQueuePairNumbers {
+  static constexpr unsigned virtual_queue_pair_bit = 0, virtual_queue_pair_width = 24;
+  static constexpr unsigned bound_bit = 24, bound_width = 1;
+  static constexpr unsigned time_wait_bit = 25, time_wait_width = 1;
+  static constexpr unsigned queue_pair_number_bit = 32, queue_pair_number_width = 24;
+
+  uint64_t bits{};
+
+  /// The one that peers know.
+  constexpr uint32_t virtual_queue_pair() const { return static_cast<uint32_t>((bits >> 0) & 0xffffffull); }
+  constexpr void set_virtual_queue_pair(uint32_t value) { bits = (bits & 0xffffffffff000000ull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 0); }
+
+  /// It is bound: packets with it are taken.
+  constexpr uint32_t bound() const { return static_cast<uint32_t>((bits >> 24) & 0x1ull); }
+  constexpr void set_bound(uint32_t value) { bits = (bits & 0xfffffffffeffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 24); }
+
+  /// It is in time-wait since its last connection ended.
+  constexpr uint32_t time_wait() const { return static_cast<uint32_t>((bits >> 25) & 0x1ull); }
+  constexpr void set_time_wait(uint32_t value) { bits = (bits & 0xfffffffffdffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 25); }
+
+  /// The one of commands, completions and events.
+  constexpr uint32_t queue_pair_number() const { return static_cast<uint32_t>((bits >> 32) & 0xffffffull); }
+  constexpr void set_queue_pair_number(uint32_t value) { bits = (bits & 0xff000000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 32); }
+
+  constexpr bool operator==(const InspectQueuePairNumbers&) const = default;
 };
 
 /// Commands kicked from a PCB. Unit: events. 64 bits, ro.
@@ -963,7 +993,7 @@ struct InspectVirtualCollectBuffer {
   constexpr bool operator==(const InspectVirtualCollectBuffer&) const = default;
 };
 
-/// Number of the queue pair, of any function, shown by the registers that follow. 32 bits, rw.
+/// Number of the queue pair, of any function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw.
 inline constexpr uint32_t inspect_queue_pair = 0x60;
 inline constexpr uint32_t inspect_queue_pair_reset = 0x0;
 
@@ -1081,6 +1111,44 @@ struct InspectQueuePairLane {
 
   constexpr bool operator==(const InspectQueuePairLane&) const = default;
 };
+
+/// Both numbers of the selected queue pair, which either of them selects. 64 bits, ro.
+inline constexpr uint32_t inspect_queue_pair_numbers = 0x78;
+inline constexpr uint64_t inspect_queue_pair_numbers_reset = 0x0;
+struct InspectQueuePairNumbers {
+  static constexpr unsigned virtual_queue_pair_bit = 0, virtual_queue_pair_width = 24;
+  static constexpr unsigned bound_bit = 24, bound_width = 1;
+  static constexpr unsigned time_wait_bit = 25, time_wait_width = 1;
+  static constexpr unsigned queue_pair_number_bit = 32, queue_pair_number_width = 24;
+
+  uint64_t bits{};
+
+  /// The one that peers know.
+  constexpr uint32_t virtual_queue_pair() const { return static_cast<uint32_t>((bits >> 0) & 0xffffffull); }
+  constexpr void set_virtual_queue_pair(uint32_t value) { bits = (bits & 0xffffffffff000000ull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 0); }
+
+  /// It is bound: packets with it are taken.
+  constexpr uint32_t bound() const { return static_cast<uint32_t>((bits >> 24) & 0x1ull); }
+  constexpr void set_bound(uint32_t value) { bits = (bits & 0xfffffffffeffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 24); }
+
+  /// It is in time-wait since its last connection ended.
+  constexpr uint32_t time_wait() const { return static_cast<uint32_t>((bits >> 25) & 0x1ull); }
+  constexpr void set_time_wait(uint32_t value) { bits = (bits & 0xfffffffffdffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 25); }
+
+  /// The one of commands, completions and events.
+  constexpr uint32_t queue_pair_number() const { return static_cast<uint32_t>((bits >> 32) & 0xffffffull); }
+  constexpr void set_queue_pair_number(uint32_t value) { bits = (bits & 0xff000000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 32); }
+
+  constexpr bool operator==(const InspectQueuePairNumbers&) const = default;
+};
+
+/// How long the number that peers know is in time-wait when its connection ends; 0: twice the packet lifetime that local ACK timeout and retries of the connection imply. Unit: microseconds. 32 bits, rw.
+inline constexpr uint32_t time_wait = 0x74;
+inline constexpr uint32_t time_wait_reset = 0x0;
+
+/// Numbers in time-wait. 32 bits, ro.
+inline constexpr uint32_t numbers_in_time_wait = 0x80;
+inline constexpr uint32_t numbers_in_time_wait_reset = 0x0;
 
 /// Cancels any VCB. 32 bits, wo.
 inline constexpr uint32_t cancel_virtual_collect_buffer = 0x50;

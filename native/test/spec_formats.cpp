@@ -436,6 +436,7 @@ void move_queue_pair_attributes(SpecMove& move, QueuePairAttributes& format) {
   SPEC_NUMBER(user_handle)
   SPEC_NUMBER(send_completion_queue)
   SPEC_NUMBER(receive_completion_queue)
+  SPEC_NUMBER(virtual_queue_pair)
   SPEC_BYTES(address_vector, 48)
 }
 

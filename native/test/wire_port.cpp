@@ -94,6 +94,8 @@ Napi::Value WirePort::create_queue_pair(const Napi::CallbackInfo& info) {
       device_.queue_pair_state_cache.create(number(info, 0), format_of<spec::QueuePairControl>(info[1]));
   if (!created)
     throw Napi::Error::New(info.Env(), "no queue pair is left");
+  device_.virtual_queue_pairs.give(*created, number(info, 0), *created);
+  device_.virtual_queue_pairs.bind(*created);
   return count(info.Env(), *created);
 }
 

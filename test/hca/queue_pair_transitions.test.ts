@@ -94,8 +94,12 @@ const transitionOf = (
   service: ServiceType,
   from: keyof typeof S,
   to: keyof typeof S,
-): Transition | undefined =>
-  to === 'reset' || to === 'error' ? bare : transitions[service]?.[`${from}>${to}`];
+): Transition | undefined => {
+  // A connection may be ended with another number that peers know (US7095750).
+  if (to === 'reset' && service !== ServiceType.unreliableDatagram)
+    return { required: [], optional: [A.newNumber] };
+  return to === 'reset' || to === 'error' ? bare : transitions[service]?.[`${from}>${to}`];
+};
 
 const services = [
   ['RC', ServiceType.reliableConnection],

@@ -11,6 +11,7 @@ import {
 import { Syndrome } from '../../lib/spec/index.ts';
 import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from '../helpers/connected.ts';
 import { makeVerbs } from '../helpers/make_verbs.ts';
+import { setTimeWait } from '../helpers/time_wait.ts';
 import { packetsSent, readPacket, type WirePacket } from './wire.ts';
 
 const { success, receiverNotReadyRetryExceededError, retryExceededError, workRequestFlushedError } =
@@ -150,6 +151,7 @@ describe('a SEND that finds no receive', () => {
 
   it('has all its retries after losses again once the peer has answered that it is not ready', () => {
     const stage = Stage.connected({ receiverNotReadyRetry: 7, retryCount: 1 });
+    setTimeWait(stage.verbs, 1); // the peer goes on with the connection that was
     for (let round = 0; round < 3; round++) {
       stage.to.queuePair.modify({ state: QueuePairState.reset });
       if (round === 0) stage.send({});
@@ -333,6 +335,7 @@ it('an RDMA READ that is interrupted asks for the rest', () => {
     expect(board.step(1)).toBe(1);
     answered += answers();
   }
+  setTimeWait(stage.verbs, 1); // the peer goes on with the connection that was
   stage.to.queuePair.modify({ state: QueuePairState.reset });
   board.runUntilIdle();
   answered += answers();

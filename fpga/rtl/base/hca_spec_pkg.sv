@@ -56,6 +56,12 @@ package hca_spec_pkg;
   localparam int unsigned COMMAND_VERSION = 32'd1;
   // Low bits of a queue pair number: the index of its context. The 8 bits above are its generation. Unit: bits.
   localparam int unsigned QUEUE_PAIR_INDEX_BITS = 32'd16;
+  // Local ACK timeout by which the time-wait of a connection is measured that has none. Unit: local ACK timeout.
+  localparam int unsigned TIME_WAIT_TIMEOUT = 32'd14;
+  // Its retries likewise. Unit: retries.
+  localparam int unsigned TIME_WAIT_RETRIES = 32'd7;
+  // Longest time-wait for whose end a change to RTR is held; before a longer one it is refused. Unit: microseconds.
+  localparam int unsigned TIME_WAIT_HELD = 32'd8000000;
   // Largest work or completion queue. Unit: entries.
   localparam int unsigned QUEUE_ENTRIES_MAXIMUM = 32'd32768;
   // Most RDMA READs and atomics of a queue pair that are outstanding, as initiator and as responder. Unit: requests.
@@ -243,7 +249,8 @@ package hca_spec_pkg;
     MANAGEMENT_STATUS_ATTRIBUTE_NOT_ALLOWED = 8'd10,  // An attribute is not allowed in this transition.
     MANAGEMENT_STATUS_NOT_ENABLED = 8'd11,  // The device has not been given context memory and enabled.
     MANAGEMENT_STATUS_CONTEXT_MEMORY_FAULT = 8'd12,  // Context memory could not be reached by DMA.
-    MANAGEMENT_STATUS_UNREACHABLE = 8'd13  // A port's link cannot bring what is sent to the group.
+    MANAGEMENT_STATUS_UNREACHABLE = 8'd13,  // A port's link cannot bring what is sent to the group.
+    MANAGEMENT_STATUS_TIME_WAIT = 8'd14  // The number that peers know is in time-wait, or every number that could be given is: packets of a former connection may still come (US7095750).
   } management_status_t;
 
   // A resource that the resource manager divides.
@@ -303,7 +310,8 @@ package hca_spec_pkg;
     QUEUE_PAIR_ATTRIBUTE_PATH_MIGRATION_STATE = 5'd18,  // Path migration state (later).
     QUEUE_PAIR_ATTRIBUTE_CAPABILITIES = 5'd19,  // Sizes of the queues (never).
     QUEUE_PAIR_ATTRIBUTE_DESTINATION_QUEUE_PAIR = 5'd20,  // Peer.
-    QUEUE_PAIR_ATTRIBUTE_RATE_LIMIT = 5'd25  // Rate limit (later).
+    QUEUE_PAIR_ATTRIBUTE_RATE_LIMIT = 5'd25,  // Rate limit (later).
+    QUEUE_PAIR_ATTRIBUTE_NEW_NUMBER = 5'd26  // With state RESET, of a connected service: another number that peers know, beside those in time-wait. It has no value; no bit of ibv_qp_attr_mask.
   } queue_pair_attribute_t;
 
   // Transport service of a queue pair.
@@ -713,12 +721,13 @@ package hca_spec_pkg;
     PACKET_DROP_UNKNOWN_OPCODE = 8'd16,  // OpCode.
     PACKET_DROP_UNEXPECTED_PAYLOAD = 8'd17,  // Payload behind an opcode that has none.
     PACKET_DROP_ICRC_MISMATCH = 8'd18,  // ICRC.
-    PACKET_DROP_UNKNOWN_QUEUE_PAIR = 8'd19,  // No queue pair has the number, or it waits to be destroyed.
+    PACKET_DROP_UNKNOWN_QUEUE_PAIR = 8'd19,  // The number is bound to no queue pair, or that one waits to be destroyed or reset.
     PACKET_DROP_WRONG_SERVICE = 8'd20,  // The OpCode is of another service than the queue pair.
     PACKET_DROP_WRONG_DESTINATION = 8'd21,  // Not to the port, GID or LID of the queue pair.
     PACKET_DROP_WRONG_SOURCE = 8'd22,  // Not from the peer of the queue pair.
     PACKET_DROP_WRONG_PARTITION_KEY = 8'd23,  // P_Key.
-    PACKET_DROP_WRONG_QUEUE_KEY = 8'd24  // Q_Key.
+    PACKET_DROP_WRONG_QUEUE_KEY = 8'd24,  // Q_Key.
+    PACKET_DROP_TIME_WAIT = 8'd25  // The number is in time-wait: the packet is of a connection that has ended (US7095750).
   } packet_drop_t;
 
   // Opcodes whose packets have an extended transport header, a bit each. Source: InfiniBand volume 1, 9.2.1 and table 38.
@@ -1049,7 +1058,7 @@ package hca_spec_pkg;
     logic [383:0] address_vector;  // Where the peer is: an address_vector.
     logic [63:0] user_handle;  // Given at creation, returned by queries.
     logic [7:0] reserved_47;
-    logic [23:0] virtual_queue_pair;  // Number that the peer knows (later).
+    logic [23:0] virtual_queue_pair;  // Number that peers know; packets name it.
     logic [31:0] queue_key;  // Q_Key.
     logic [5:0] reserved_44;
     logic [4:0] min_receiver_not_ready_timer;  // RNR timer.
@@ -1971,13 +1980,16 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_LSB = 416;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_WIDTH = 24;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_VIRTUAL_QUEUE_PAIR_LSB = 448;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_VIRTUAL_QUEUE_PAIR_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_ADDRESS_VECTOR_LSB = 640;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_ADDRESS_VECTOR_WIDTH = 8;
   typedef struct packed {
     logic [383:0] address_vector;  // Where the peer is.
+    logic [63:0] reserved_35;
     logic [63:0] reserved_34;
-    logic [63:0] reserved_33;
-    logic [63:0] reserved_32;
+    logic [39:0] reserved_33;
+    logic [23:0] virtual_queue_pair;  // Query: number that peers know.
     logic [7:0] reserved_31;
     logic [23:0] receive_completion_queue;  // Query: completion queue of the receive queue, or 0.
     logic [7:0] reserved_29;
@@ -3243,7 +3255,7 @@ package hca_spec_pkg;
     logic shared;  // It is a shared receive queue.
     logic [23:0] queue_;  // Queue pair or shared receive queue.
   } underlying_function_receive_doorbell_t;
-  // Number of the queue pair, of this function, shown by the registers that follow. 32 bits, rw.
+  // Number of the queue pair, of this function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_OFFSET = 32'h120;
   localparam logic [31:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_RESET = 32'h0;
   // State of the selected queue pair's send queue. 32 bits, ro.
@@ -3280,6 +3292,17 @@ package hca_spec_pkg;
     logic [7:0] transmit_virtual_lane;  // TVL, while there are commands.
     logic [15:0] commands;  // Commands.
   } underlying_function_inspect_queue_pair_lane_t;
+  // Both numbers of the selected queue pair, which either of them selects. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_OFFSET = 32'h138;
+  localparam logic [63:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_RESET = 64'h0;
+  typedef struct packed {
+    logic [7:0] reserved_5;
+    logic [23:0] queue_pair_number;  // The one of commands, completions and events.
+    logic [5:0] reserved_3;
+    logic time_wait;  // It is in time-wait since its last connection ended.
+    logic bound;  // It is bound: packets with it are taken.
+    logic [23:0] virtual_queue_pair;  // The one that peers know.
+  } underlying_function_inspect_queue_pair_numbers_t;
   // Commands kicked from a PCB. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_KICKS_OFFSET = 32'h200;
   localparam logic [63:0] UNDERLYING_FUNCTION_KICKS_RESET = 64'h0;
@@ -3438,7 +3461,7 @@ package hca_spec_pkg;
     logic [4:0] reserved_1;
     virtual_collect_buffer_state_t state;  // State.
   } control_inspect_virtual_collect_buffer_t;
-  // Number of the queue pair, of any function, shown by the registers that follow. 32 bits, rw.
+  // Number of the queue pair, of any function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw.
   localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_OFFSET = 32'h60;
   localparam logic [31:0] CONTROL_INSPECT_QUEUE_PAIR_RESET = 32'h0;
   // State of the selected queue pair's send queue. 32 bits, ro.
@@ -3475,6 +3498,23 @@ package hca_spec_pkg;
     logic [7:0] transmit_virtual_lane;  // TVL, while there are commands.
     logic [15:0] commands;  // Commands.
   } control_inspect_queue_pair_lane_t;
+  // Both numbers of the selected queue pair, which either of them selects. 64 bits, ro.
+  localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_OFFSET = 32'h78;
+  localparam logic [63:0] CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_RESET = 64'h0;
+  typedef struct packed {
+    logic [7:0] reserved_5;
+    logic [23:0] queue_pair_number;  // The one of commands, completions and events.
+    logic [5:0] reserved_3;
+    logic time_wait;  // It is in time-wait since its last connection ended.
+    logic bound;  // It is bound: packets with it are taken.
+    logic [23:0] virtual_queue_pair;  // The one that peers know.
+  } control_inspect_queue_pair_numbers_t;
+  // How long the number that peers know is in time-wait when its connection ends; 0: twice the packet lifetime that local ACK timeout and retries of the connection imply. Unit: microseconds. 32 bits, rw.
+  localparam int unsigned CONTROL_TIME_WAIT_OFFSET = 32'h74;
+  localparam logic [31:0] CONTROL_TIME_WAIT_RESET = 32'h0;
+  // Numbers in time-wait. 32 bits, ro.
+  localparam int unsigned CONTROL_NUMBERS_IN_TIME_WAIT_OFFSET = 32'h80;
+  localparam logic [31:0] CONTROL_NUMBERS_IN_TIME_WAIT_RESET = 32'h0;
   // Cancels any VCB. 32 bits, wo.
   localparam int unsigned CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET = 32'h50;
   localparam logic [31:0] CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_RESET = 32'h0;

@@ -27,14 +27,15 @@ const jsonShapes = {
   collecting, sendQueueMode, error, physicalCollectBuffers, ownPhysicalCollectBuffers, dedicatedPhysicalCollectBuffers, lanes,
   lanesWaiting, commandsListed, executionCredits, sharedExecutionCredits, completionCredits, sharedCompletionCredits, levels,
   perSecond: {kicks, sent, failed, stalls}}], without underlyingFunction: lanes that all functions share, and through another function
-  than 0 what it sees of itself; ports: [{port, packetsOut, bytesOut, packetsIn, bytesIn}], a second`,
+  than 0 what it sees of itself; ports: [{port, packetsOut, bytesOut, packetsIn, bytesIn}], a second; numbersInTimeWait of the board`,
   kicks: `a line for each: {kickNumber, underlyingFunction, qualityOfServiceLevel, origin, virtualCollectBuffer,
   physicalCollectBuffer, opcode, queuePairNumber, sendQueueSequenceNumber, length, firstWrite, kicked, sent:
   {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
   without sent: handed back to the send queue; {lost}: records that came faster than they were taken`,
-  qps: `[{number, underlyingFunction, type, state, level, hold, peer: {queuePair, address}, waiting, unacknowledged, receives,
+  qps: `[{number, virtualQueuePair, underlyingFunction, type, state, level, hold, peer: {queuePair, address}, waiting, unacknowledged, receives,
   next, posted, acknowledged, nextPsn, expectedPsn, port, protectionDomain, sendCompletionQueue, receiveCompletionQueue,
-  sharedReceiveQueue}]; without receives: they are those of the shared queue`,
+  sharedReceiveQueue}]; without receives: they are those of the shared queue; then numbers in
+  time-wait: {number, virtualQueuePair, underlyingFunction, state: 'timeWait', timeWaitLeft}, in microseconds`,
   regions: `[{key, underlyingFunction, protectionDomain, access, base, length, pageBytes, inFlight, windows, isWindow, quiesced}]`,
   events: `a line for each: {underlyingFunction, type, reason, offset, object, detail, timestamp}; time in device clock ticks; {lost}:
   events that came faster than they were taken`,
@@ -109,7 +110,7 @@ export function addObservationCommands(
     "hca why 0x12 --device 'emu:0?name=board'",
     'hca why 0x12 --device serve:lab/0 --json',
   ])
-    .argument('<qpn>', 'queue pair number', queuePairNumber)
+    .argument('<qpn>', 'queue pair number, its own or that its peers know', queuePairNumber)
     .action((number: number, options: Words) =>
       why(outputOf(options), deviceStringOf(options.device), number),
     );

@@ -1,3 +1,4 @@
+import type { QueuePairFacts } from '../../board/index.ts';
 import { QueuePairState } from '../../spec/index.ts';
 import { queuePairTypes, queuePairValue } from '../../watch/queue_pair_value.ts';
 import type { Output } from '../output/output.ts';
@@ -19,46 +20,83 @@ const states: Readonly<Record<number, string>> = Object.fromEntries(
   ].map((state, index) => [state, abbreviations[index]!]),
 );
 
+/** Numbers in time-wait that are shown one by one. */
+const mostWaiting = 32;
+
 /**
- * `hca qps`: the queue pairs of the function that is observed, of all where that is the control function. JSON: [{number, underlyingFunction,
- * type, state, peer: {queuePair, gid}, waiting, unacknowledged, hold, receives, …}].
+ * `hca qps`: the queue pairs of the function that is observed, of all where that is the control function. Then the
+ * numbers in time-wait. JSON: [{number, virtualQueuePair, underlyingFunction, type, state, peer: {queuePair, gid}, waiting, unacknowledged, hold, receives, …}].
  */
 export function queuePairs(output: Output, deviceString: string, scope: Scope): void {
   const expected = '--device serve:NAME, as hca list shows it';
-  const found = observe(scope, deviceString, 'queue pairs', expected).queuePairs();
-  output.value(found.map(queuePairValue));
-  if (found.length === 0) {
-    output.text('There are no queue pairs.\n');
-    return;
-  }
-  output.table(
+  const observer = observe(scope, deviceString, 'queue pairs', expected);
+  const found = observer.queuePairs();
+  const waiting = observer.timeWaits();
+  output.value([
+    ...found.map(queuePairValue),
+    ...waiting.map(({ number, virtualQueuePair, underlyingFunction, timeWaitLeft }) => ({
+      number,
+      virtualQueuePair,
+      underlyingFunction,
+      state: 'timeWait',
+      timeWaitLeft,
+    })),
+  ]);
+  if (found.length === 0) output.text('There are no queue pairs.\n');
+  else output.table(tableOf(found));
+  if (waiting.length > 0) output.table(waitingTable(waiting));
+}
+
+function tableOf(found: readonly QueuePairFacts[]): string {
+  return table(
+    [
+      { title: 'QP' },
+      { title: 'UF' },
+      { title: 'TYPE' },
+      { title: 'STATE' },
+      { title: 'WAITING', align: 'right' },
+      { title: 'UNACKED', align: 'right' },
+      { title: 'RECEIVES', align: 'right' },
+      { title: 'HOLD' },
+      { title: 'PEER' },
+    ],
+    found.map((each) => {
+      const { waiting, unacknowledged, receives, hold, peer } = queuePairValue(each);
+      return [
+        numbersText(each),
+        `${each.underlyingFunction}`,
+        queuePairTypes[each.serviceType] ?? `${each.serviceType}`,
+        states[each.state] ?? `${each.state}`,
+        `${waiting}`,
+        `${unacknowledged}`,
+        receives === undefined ? 'shared' : `${receives}`,
+        hold === undefined || hold === 'none' ? '-' : hold,
+        peer === undefined ? '-' : `${hex(peer.queuePair)} ${peer.address}`,
+      ];
+    }),
+  );
+}
+
+/** The number of commands and completions, and behind a slash the one that peers know where it is another. */
+function numbersText({ number, virtualQueuePair }: QueuePairFacts): string {
+  return number === virtualQueuePair ? hex(number) : `${hex(number)}/${hex(virtualQueuePair)}`;
+}
+
+/** Numbers that were known to peers, and how long packets of their connections may still come (US7095750). */
+function waitingTable(waiting: readonly QueuePairFacts[]): string {
+  const shown = waiting.slice(0, mostWaiting);
+  const rows = shown.map(({ number, virtualQueuePair, underlyingFunction, timeWaitLeft }) => [
+    hex(virtualQueuePair),
+    `${underlyingFunction}`,
+    hex(number),
+    `${(timeWaitLeft / 1e6).toFixed(3)} s`,
+  ]);
+  const rest = waiting.length - shown.length;
+  return (
     table(
-      [
-        { title: 'QP' },
-        { title: 'UF' },
-        { title: 'TYPE' },
-        { title: 'STATE' },
-        { title: 'WAITING', align: 'right' },
-        { title: 'UNACKED', align: 'right' },
-        { title: 'RECEIVES', align: 'right' },
-        { title: 'HOLD' },
-        { title: 'PEER' },
-      ],
-      found.map((each) => {
-        const { waiting, unacknowledged, receives, hold, peer } = queuePairValue(each);
-        return [
-          hex(each.number),
-          `${each.underlyingFunction}`,
-          queuePairTypes[each.serviceType] ?? `${each.serviceType}`,
-          states[each.state] ?? `${each.state}`,
-          `${waiting}`,
-          `${unacknowledged}`,
-          receives === undefined ? 'shared' : `${receives}`,
-          hold === undefined || hold === 'none' ? '-' : hold,
-          peer === undefined ? '-' : `${hex(peer.queuePair)} ${peer.address}`,
-        ];
-      }),
-    ),
+      [{ title: 'IN TIME-WAIT' }, { title: 'UF' }, { title: 'OF QP' }, { title: 'LEFT', align: 'right' }],
+      rows,
+    ) + (rest === 0 ? '' : `and ${rest} more\n`)
   );
 }
 

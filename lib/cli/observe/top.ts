@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 
+import type { DeviceFunction } from '../../driver/device_function.ts';
+import { blockNamed, readNamed, registerNamed } from '../../driver/named_registers.ts';
 import { readOccupancy, type LaneOccupancy, type Occupancy } from '../../driver/occupancy.ts';
 import { qualityOfServiceLevelNames } from '../../spec/index.ts';
 import { CounterSample } from '../../watch/counter_sample.ts';
@@ -63,16 +65,31 @@ export async function top(
     const occupancy = readOccupancy(functions[0]!);
     const ports =
       functions[0]!.controlPage === undefined ? [] : portRates(rates, functions[0]!.identity.ports);
+    const timeWaits = timeWaitsOf(functions[0]!);
     output.value({
       functions: occupancy.map((each) => ({ ...each, perSecond: functionRates(rates, each) })),
       ports,
+      ...(timeWaits === undefined ? {} : { numbersInTimeWait: timeWaits }),
     });
     if (look > 0) output.text(output.isTerminal ? home : '\n');
-    output.table(textOf(occupancy, rates, ports));
+    output.table(textOf(occupancy, rates, ports, timeWaits));
   }
 }
 
-function textOf(occupancy: readonly Occupancy[], rates: Rates, ports: readonly PortRates[]): string {
+/** Numbers of former connections; undefined: the function does not see the control registers. */
+function timeWaitsOf({ controlPage }: DeviceFunction): number | undefined {
+  if (controlPage === undefined) return undefined;
+  return Number(
+    readNamed(controlPage, registerNamed(blockNamed('control'), 'numbers_in_time_wait')).values[0]!,
+  );
+}
+
+function textOf(
+  occupancy: readonly Occupancy[],
+  rates: Rates,
+  ports: readonly PortRates[],
+  timeWaits: number | undefined,
+): string {
   const rows = occupancy.map((each) => rowOf(each, functionRates(rates, each)));
   return [
     table(columns, rows),
@@ -83,6 +100,7 @@ function textOf(occupancy: readonly Occupancy[], rates: Rates, ports: readonly P
         `in ${rateText(packetsIn)} packets/s, ${byteRateText(bytesIn)}\n`,
     ),
     ...occupancy.map((each) => stallsText(each, functionRates(rates, each))),
+    timeWaits === undefined || timeWaits === 0 ? '' : `queue pair numbers in time-wait: ${timeWaits}\n`,
   ].join('');
 }
 

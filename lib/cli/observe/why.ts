@@ -1,6 +1,7 @@
 import { openBeside, parseDeviceString } from '../../board/index.ts';
 import { DeviceFunction } from '../../driver/device_function.ts';
 import { VerbsError } from '../../driver/errors.ts';
+import type { ObservedQueuePair } from '../../driver/observed.ts';
 import { whyStalled } from '../../driver/why.ts';
 import {
   qualityOfServiceLevelNames,
@@ -9,6 +10,12 @@ import {
   sendHoldNames,
 } from '../../spec/index.ts';
 import type { Output } from '../output/output.ts';
+
+/** The number of commands and completions, and the one that peers know where it is another. */
+function numbersOf({ number, virtualNumber }: ObservedQueuePair): string {
+  const known = virtualNumber === number ? '' : `, known to peers as 0x${virtualNumber.toString(16)},`;
+  return `0x${number.toString(16)}${known}`;
+}
 
 /**
  * `hca why QPN`: what a queue pair waits for, in words: one of any function through the control function, else one of the function's
@@ -39,7 +46,7 @@ export function why(output: Output, deviceString: string, number: number): void 
       reasons,
     });
     output.text(
-      `queue pair 0x${number.toString(16)} of function ${underlyingFunction}: ${queuePairStateNames[state]}, level ${qualityOfServiceLevelNames[level]}; next ${next}, posted ${posted}, acknowledged ${acknowledged}\n`,
+      `queue pair ${numbersOf(queuePair)} of function ${underlyingFunction}: ${queuePairStateNames[state]}, level ${qualityOfServiceLevelNames[level]}; next ${next}, posted ${posted}, acknowledged ${acknowledged}\n`,
     );
     for (const reason of reasons) output.text(`- ${reason}\n`);
   } finally {

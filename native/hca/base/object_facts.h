@@ -11,8 +11,12 @@ namespace fpga_verbs::hca {
 // Descriptions of existing objects for observers: copies, which change nothing. Numbers are those of the
 // contexts of fpga/spec.
 
+// A queue pair; or, with time_wait_left, a number in time-wait, of which the rest is 0 but the queue pair
+// that had it and that one's function.
 struct QueuePairFacts {
   uint32_t number = 0;
+  uint32_t virtual_queue_pair = 0; // the number that peers know
+  uint32_t time_wait_left = 0;     // microseconds
   uint32_t underlying_function = 0;
   spec::ServiceType service_type = spec::ServiceType::reliable_connection;
   spec::QueuePairState state = spec::QueuePairState::reset;

@@ -73,6 +73,7 @@
   PART(context_memory, ContextMemory, parameters, counters, host, events)                                    \
   PART(memory_translation, MemoryTranslation, parameters, context_memory)                                    \
   PART(queue_pair_state_cache, QueuePairStateCache, parameters, counters, context_memory)                    \
+  PART(virtual_queue_pairs, VirtualQueuePairs, parameters, clock)                                            \
   PART(memory_access, MemoryAccess, counters, host, memory_translation, events)                              \
   PART(address_handles, AddressHandles)                                                                      \
   PART(port_attributes, PortAttributes, parameters, attachments.links[0])                                    \
@@ -111,12 +112,13 @@
          .progress_notices = links.progress_notices,                                                         \
          .flushes = links.flushes,                                                                           \
          .finishes_completed = links.finishes_completed})                                                    \
-  BLOCK(resource_manager, ResourceManager, parameters, host, device,                                         \
+  BLOCK(resource_manager, ResourceManager, parameters, host, clock, device,                                  \
         {.collect_buffer = collect_buffer,                                                                   \
          .buffers = physical_collect_buffers,                                                                \
          .management_queue = management_queue,                                                               \
          .management_units = links.management_units,                                                         \
          .queue_pair_state_cache = queue_pair_state_cache,                                                   \
+         .virtual_queue_pairs = virtual_queue_pairs,                                                         \
          .context_memory = context_memory,                                                                   \
          .memory_translation = memory_translation,                                                           \
          .event_queue = event_queue,                                                                         \
@@ -140,8 +142,8 @@
   BLOCK(port, Port, counters, clock, packet_memory, port_attributes, multicast_groups, attachments,          \
         links.requests_built, links.responses_built, links.packets_arrived)                                  \
   BLOCK(packet_receiver, PacketReceiver, counters, packet_memory, port_attributes, multicast_groups,         \
-        queue_pair_state_cache, packet_templates, links.packets_arrived, links.responses_arrived,            \
-        links.requests_arrived)                                                                              \
+        virtual_queue_pairs, queue_pair_state_cache, packet_templates, links.packets_arrived,                \
+        links.responses_arrived, links.requests_arrived)                                                     \
   PART(shared_receive_queues, SharedReceiveQueues)                                                           \
   PART(responder_resources, ResponderResources, parameters.queue_pairs)                                      \
   BLOCK(receive, Receive, parameters, counters, packet_memory, queue_pair_state_cache, descriptor_fetch,     \

@@ -1,9 +1,9 @@
 #include "hca/complete/completion.h"
 
 #include "hca/base/packet_sequence_number.h"
+#include "hca/base/transport_timers.h"
 #include "hca/collect/finish.h"
 #include "hca/complete/response_checks.h"
-#include "hca/complete/transport_timers.h"
 #include "hca/send_queue/send_work_request.h"
 
 #include <algorithm>

@@ -157,6 +157,7 @@ spec::QueuePairAttributes attributes_of(const QueuePairParts& queue_pair, uint32
   attributes.set_user_handle(control.user_handle());
   attributes.set_send_completion_queue(control.send_completion_queue());
   attributes.set_receive_completion_queue(control.receive_completion_queue());
+  attributes.set_virtual_queue_pair(control.virtual_queue_pair());
   attributes.set_address_vector(control.address_vector());
   return attributes;
 }

@@ -16,9 +16,9 @@ using spec::ManagementStatus;
 
 } // namespace
 
-ResourceManager::ResourceManager(const HcaParameters& parameters, HostPort& host,
+ResourceManager::ResourceManager(const HcaParameters& parameters, HostPort& host, const Clock& clock,
                                  const DeviceRegisters& device, Blocks blocks)
-    : parameters_(parameters), host_(host), device_(device), blocks_(blocks) {}
+    : parameters_(parameters), host_(host), clock_(clock), device_(device), blocks_(blocks) {}
 
 bool ResourceManager::step() {
   if (resumed_) {
@@ -39,6 +39,8 @@ bool ResourceManager::step() {
     passing_.erase(passing_.begin());
     return true;
   }
+  if (!binding_.empty() && go_on_binding())
+    return true;
   const bool has_unit = !blocks_.management_units.empty();
   const bool has_owed = blocks_.management_queue.has_work();
   if (!has_unit && !has_owed)
@@ -293,6 +295,7 @@ void ResourceManager::reset_function(unsigned underlying_function) {
   std::erase_if(waiting_, [&](const Waiting& waiting) { return is_of_function(waiting.command); });
   std::erase_if(waiting_keys_, [&](const WaitingKey& waiting) { return is_of_function(waiting.command); });
   std::erase_if(passing_, [&](const Passing& passing) { return is_of_function(passing.waiting.command); });
+  std::erase_if(binding_, [&](const Binding& binding) { return is_of_function(binding.command); });
   if (resumed_ && resumed_->underlying_function == underlying_function)
     resumed_.reset();
   protection_domains_.reset_function(underlying_function);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/base/block.h"
+#include "hca/base/clock.h"
 #include "hca/base/counters.h"
 #include "hca/base/data_link.h"
 #include "hca/base/device_registers.h"
@@ -20,6 +21,7 @@
 #include "hca/port/port_attributes.h"
 #include "hca/queue_pair/address_handles.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/queue_pair/virtual_queue_pairs.h"
 #include "hca/receive/shared_receive_queues.h"
 #include "hca/send_queue/send_queue_port.h"
 #include "hca/transmit/packet_templates.h"
@@ -48,6 +50,7 @@ public:
     ManagementQueue& management_queue;
     DataLink<spec::ManagementUnit>& management_units;
     QueuePairStateCache& queue_pair_state_cache;
+    VirtualQueuePairs& virtual_queue_pairs;
     const ContextMemory& context_memory;
     MemoryTranslation& memory_translation;
     EventQueue& event_queue;
@@ -68,11 +71,14 @@ public:
     const DataLink<spec::PostNotice>& post_notices;
   };
 
-  ResourceManager(const HcaParameters& parameters, HostPort& host, const DeviceRegisters& device,
-                  Blocks blocks);
+  ResourceManager(const HcaParameters& parameters, HostPort& host, const Clock& clock,
+                  const DeviceRegisters& device, Blocks blocks);
 
   // Completes a command that waited for a queue pair or key to become quiet, or executes the next one.
   bool step() override;
+
+  // The clock tick at which a command continues that waits for the end of a time-wait; ~0: none waits.
+  uint64_t next_deadline() const;
 
   // Removes the function's protection domains and its pending commands. Other blocks remove its event and
   // completion queues, queue pairs, keys, page tables and management queues.
@@ -108,6 +114,11 @@ private:
   struct Passing {
     Waiting waiting;
     LinkCounts left{};
+  };
+  // A modify to RTR that waits until packets of the number's former connection cannot come any more.
+  struct Binding {
+    Command command;
+    uint64_t due = 0; // clock tick
   };
   struct Resumed {
     unsigned underlying_function = 0;
@@ -191,6 +202,11 @@ private:
 
   void enter_state(const Command& command, spec::QueuePairControl& control, bool drained_event);
   void wait_until_quiet(const Command& command);
+  bool go_on_binding();
+  std::optional<Answer> wait_for_number(const Command& command, const spec::QueuePairControl& control,
+                                        const spec::QueuePairAttributes& input);
+  std::optional<Answer> change_number(spec::QueuePairControl& control, uint32_t queue_pair_number);
+  Answer all_numbers_wait();
   void end_shared_receive(unsigned underlying_function, uint32_t queue_pair_number);
   void finish_destroy(const Waiting& waiting);
   void finish_reset(const Waiting& waiting);
@@ -199,12 +215,14 @@ private:
 
   const HcaParameters& parameters_;
   HostPort& host_;
+  const Clock& clock_;
   const DeviceRegisters& device_;
   Blocks blocks_;
   ProtectionDomains protection_domains_;
   std::vector<Waiting> waiting_;
   std::vector<WaitingKey> waiting_keys_;
-  std::vector<Passing> passing_;   // in the order in which they became quiet
+  std::vector<Passing> passing_; // in the order in which they became quiet
+  std::vector<Binding> binding_;
   std::optional<Resumed> resumed_; // to be told to queue_pair_fetch
   bool fetch_next_ = false;        // commands of page and send queue take turns
 };

@@ -3,6 +3,7 @@
 #include "hca/management/management_answer.h"
 #include "hca/management/queue_pair_attributes.h"
 #include "hca/management/resource_manager.h"
+#include "hca/queue_pair/address_vector.h"
 #include "hca/queue_pair/queue_pair_transitions.h"
 
 #include <algorithm>
@@ -97,6 +98,9 @@ spec::ManagementCompletion ResourceManager::create_queue_pair(const Command& com
   QueuePairStateCache& queue_pairs = blocks_.queue_pair_state_cache;
   if (queue_pairs.queue_pairs_free() == 0)
     return no_resources(spec::Resource::queue_pairs, 1, 0);
+  VirtualQueuePairs& numbers = blocks_.virtual_queue_pairs;
+  if (!queue_pairs.choose_number([&numbers](uint32_t number) { return numbers.can_give(number); }))
+    return all_numbers_wait();
   if (const auto failed = create_tables(function, reader, F::bytes, lists))
     return *failed;
   spec::QueuePairControl control = control_of(input);
@@ -109,6 +113,10 @@ spec::ManagementCompletion ResourceManager::create_queue_pair(const Command& com
     destroy_tables(lists);
     return answer_with(ManagementStatus::context_memory_fault);
   }
+  numbers.give(*created, function, *created);
+  numbers.describe(*created, control);
+  if (!is_connection(control))
+    numbers.bind(*created); // for its life
   protection_domains_.add_user(function, input.protection_domain());
   add_completion_queue_users(control);
   if (shared != nullptr)
@@ -136,11 +144,19 @@ std::optional<spec::ManagementCompletion> ResourceManager::modify_queue_pair(con
     return wrong;
 
   QueuePairParts& queue_pair = *blocks_.queue_pair_state_cache.parts(function, number);
-  apply_attributes(input, queue_pair);
-  blocks_.packet_templates.forget(number);
   const QueuePairAttributeSet given(input.attribute_mask());
   const QueuePairState from = queue_pair.control.state();
   const QueuePairState to = given.has(QueuePairAttribute::state) ? input.state() : from;
+  const bool is_bound = is_connection(queue_pair.control) && from == QueuePairState::init &&
+                        to == QueuePairState::ready_to_receive;
+  if (is_bound && blocks_.virtual_queue_pairs.earliest_bind(queue_pair.control.virtual_queue_pair(),
+                                                            read_address_vector(input.address_vector())) != 0)
+    return wait_for_number(command, queue_pair.control, input);
+  if (given.has(QueuePairAttribute::new_number))
+    if (const auto none = change_number(queue_pair.control, number))
+      return none;
+  apply_attributes(input, queue_pair);
+  blocks_.packet_templates.forget(number);
   if (to == QueuePairState::reset) {
     wait_until_quiet(command);
     return std::nullopt;
@@ -149,6 +165,9 @@ std::optional<spec::ManagementCompletion> ResourceManager::modify_queue_pair(con
     blocks_.queue_pair_state_cache.enter_error(function, number);
   else
     queue_pair.control.set_state(to);
+  blocks_.virtual_queue_pairs.describe(queue_pair.control.virtual_queue_pair(), queue_pair.control);
+  if (is_bound)
+    blocks_.virtual_queue_pairs.bind(queue_pair.control.virtual_queue_pair());
   if (from == QueuePairState::send_queue_error)
     queue_pair.control.set_send_error(0);
   if (from != to)
@@ -197,7 +216,12 @@ std::optional<spec::ManagementCompletion> ResourceManager::destroy_queue_pair(co
 void ResourceManager::wait_until_quiet(const Command& command) {
   const uint32_t number = command.fields.input_modifier();
   QueuePairStateCache& queue_pairs = blocks_.queue_pair_state_cache;
-  queue_pairs.parts(command.underlying_function, number)->control.set_destroying(1);
+  spec::QueuePairControl& control = queue_pairs.parts(command.underlying_function, number)->control;
+  control.set_destroying(1);
+  blocks_.virtual_queue_pairs.end(control.virtual_queue_pair(),
+                                  command.fields.opcode() == spec::ManagementOpcode::destroy_queue_pair
+                                      ? VirtualQueuePairs::Keep::no
+                                      : VirtualQueuePairs::Keep::yes);
   waiting_.push_back({.queue_pair_number = number, .command = command});
   queue_pairs.quiesce(number);
   blocks_.virtual_kick.drop(number);

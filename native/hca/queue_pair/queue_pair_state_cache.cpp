@@ -280,6 +280,22 @@ void QueuePairStateCache::reset_requester_and_responder(QueuePairParts& queue_pa
   queue_pair.requester.set_posted(queue_pair.requester.next() - 1);
 }
 
+// The index that is free longest, with its next generation first.
+bool QueuePairStateCache::choose_number(const std::function<bool(uint32_t)>& accepts) {
+  constexpr unsigned generations = 256;
+  for (uint32_t left = free_count_; left != 0; --left) {
+    const uint32_t index = free_.first;
+    uint8_t& generation = directory_[index].generation;
+    for (unsigned step = 0; step < generations; ++step) {
+      if (accepts(number_of(index, generation)))
+        return true;
+      generation = next_generation(index, generation);
+    }
+    append_index(free_, take_index(free_));
+  }
+  return false;
+}
+
 std::optional<uint32_t> QueuePairStateCache::create(unsigned underlying_function,
                                                     const spec::QueuePairControl& control) {
   if (free_.first == none)
@@ -296,6 +312,7 @@ std::optional<uint32_t> QueuePairStateCache::create(unsigned underlying_function
   slot->parts.control.set_valid(1);
   slot->parts.control.set_underlying_function(underlying_function);
   slot->parts.control.set_generation(entry.generation);
+  slot->parts.control.set_virtual_queue_pair(number_of(index, entry.generation));
   reset_requester_and_responder(slot->parts);
   slot->dirty = true;
   return number_of(index, entry.generation);
@@ -307,13 +324,16 @@ void QueuePairStateCache::destroy(uint32_t queue_pair_number) {
   free_index(index_of(queue_pair_number));
 }
 
+uint8_t QueuePairStateCache::next_generation(uint32_t index, uint8_t generation) {
+  const auto next = static_cast<uint8_t>(generation + 1);
+  return number_of(index, next) == multicast ? static_cast<uint8_t>(next + 1) : next;
+}
+
 void QueuePairStateCache::free_index(uint32_t index) {
   Entry& entry = directory_[index];
   if (entry.slot != nullptr)
     give_up_slot(index);
-  uint8_t generation = static_cast<uint8_t>(entry.generation + 1);
-  if (number_of(index, generation) == multicast)
-    ++generation;
+  const uint8_t generation = next_generation(index, entry.generation);
   // One that has ended stays among these until it is taken.
   entry = {.next_ended = entry.next_ended,
            .ended_number = entry.ended_number,

@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -139,7 +140,10 @@ public:
   bool has_ended() const { return ended_list_.first != none; }
   void on_ended(Waker ended) { ended_ = ended; }
 
-  // For resource_manager. Creates a queue pair in the state of `control`, and fills in owner, generation and
+  // For resource_manager. Makes the next create() use a number that `accepts` returns true for. False: there is
+  // none.
+  bool choose_number(const std::function<bool(uint32_t)>& accepts);
+  // Creates a queue pair in the state of `control`, and fills in owner, generation and
   // valid. Returns its number; nothing: all are in use, or context memory could not store the evicted
   // context. `requester` and `responder` are as after reset.
   std::optional<uint32_t> create(unsigned underlying_function, const spec::QueuePairControl& control);
@@ -248,6 +252,7 @@ private:
   void become_quiet(uint32_t index);
   void end(uint32_t index);
   void free_index(uint32_t index);
+  static uint8_t next_generation(uint32_t index, uint8_t generation);
 
   void append_index(List& list, uint32_t index);
   uint32_t take_index(List& list);

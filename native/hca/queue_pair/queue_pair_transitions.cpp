@@ -6,8 +6,11 @@ namespace fpga_verbs::hca {
 
 std::optional<TransitionAttributes> find_transition(spec::ServiceType service_type, spec::QueuePairState from,
                                                     spec::QueuePairState to) {
+  // From any state, and nothing is given; a connection may get another number that peers know.
+  if (to == spec::QueuePairState::reset && service_type != spec::ServiceType::unreliable_datagram)
+    return TransitionAttributes{.required = {}, .optional = {spec::QueuePairAttribute::new_number}};
   if (to == spec::QueuePairState::reset || to == spec::QueuePairState::error)
-    return TransitionAttributes{}; // from any state, and nothing is given
+    return TransitionAttributes{};
   for (const spec::QueuePairTransition& row : spec::queue_pair_transitions)
     if (row.service == service_type && row.from == from && row.to == to)
       return TransitionAttributes{QueuePairAttributeSet(row.required), QueuePairAttributeSet(row.optional)};

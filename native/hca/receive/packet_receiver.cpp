@@ -23,13 +23,14 @@ uint32_t destination_local_identifier(const wire::ParsedPacket& parsed, const ui
 
 PacketReceiver::PacketReceiver(Counters& counters, PacketMemory& packet_memory,
                                const PortAttributes& attributes, const MulticastGroups& groups,
+                               VirtualQueuePairs& virtual_queue_pairs,
                                QueuePairStateCache& queue_pair_state_cache, PacketTemplates& templates,
                                DataLink<spec::PacketUnit>& packets_arrived,
                                DataLink<spec::PacketUnit>& responses_arrived,
                                DataLink<spec::PacketUnit>& requests_arrived)
     : counters_(counters), packet_memory_(packet_memory), attributes_(attributes), groups_(groups),
-      queue_pair_state_cache_(queue_pair_state_cache), templates_(templates),
-      packets_arrived_(packets_arrived), responses_arrived_(responses_arrived),
+      virtual_queue_pairs_(virtual_queue_pairs), queue_pair_state_cache_(queue_pair_state_cache),
+      templates_(templates), packets_arrived_(packets_arrived), responses_arrived_(responses_arrived),
       requests_arrived_(requests_arrived) {}
 
 bool PacketReceiver::step() {
@@ -68,14 +69,18 @@ void PacketReceiver::receive(uint16_t handle) {
   }
   if (parsed.destination_queue_pair == spec::multicast_queue_pair)
     return receive_for_group(handle);
-  const auto found = queue_pair_state_cache_.find_any(parsed.destination_queue_pair);
+  const uint32_t queue_pair_number = virtual_queue_pairs_.find(parsed.destination_queue_pair);
+  const auto found = queue_pair_state_cache_.find_any(queue_pair_number);
   if (!found)
-    return drop(handle, PacketDrop::unknown_queue_pair);
+    return drop(handle, virtual_queue_pairs_.is_waiting(parsed.destination_queue_pair)
+                            ? PacketDrop::time_wait
+                            : PacketDrop::unknown_queue_pair);
+  parsed.destination_queue_pair = queue_pair_number;
   const unsigned underlying_function = found->control.underlying_function();
   const PacketDrop reason = check(found->control, packet_memory_[handle].port, parsed, bytes.data());
   if (reason != PacketDrop::none)
     return drop(handle, reason);
-  if (!queue_pair_state_cache_.pin(parsed.destination_queue_pair))
+  if (!queue_pair_state_cache_.pin(queue_pair_number))
     return drop(handle, PacketDrop::unknown_queue_pair);
   pass(handle, underlying_function, parsed);
 }

@@ -7,6 +7,7 @@
 #include "hca/port/packet_memory.h"
 #include "hca/port/port_attributes.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/queue_pair/virtual_queue_pairs.h"
 #include "hca/transmit/packet_templates.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
@@ -17,8 +18,8 @@
 
 namespace fpga_verbs::hca {
 
-// Parses arrived packets and checks their destination: the queue pair must exist, its service must be the
-// packet's, and port, addresses and P_Key must be its own and its peer's; for a datagram, port, address,
+// Parses arrived packets and checks their destination: a queue pair must have the number, which the block
+// replaces by the queue pair's own (US7095750), its service must be the packet's, and port, addresses and P_Key must be its own and its peer's; for a datagram, port, address,
 // P_Key and Q_Key must be its own. A multicast datagram goes to each member that passes, in a separate
 // buffer; a member without a buffer loses it. The block drops and counts all other packets. A packet that
 // passes pins its queue pair and continues, parsed (Packet::parsed): responses to completion, requests to
@@ -27,9 +28,10 @@ namespace fpga_verbs::hca {
 class PacketReceiver final : public Block, public UnitTaker<spec::PacketUnit> {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
-                 const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
-                 PacketTemplates& templates, DataLink<spec::PacketUnit>& packets_arrived,
-                 DataLink<spec::PacketUnit>& responses_arrived, DataLink<spec::PacketUnit>& requests_arrived);
+                 const MulticastGroups& groups, VirtualQueuePairs& virtual_queue_pairs,
+                 QueuePairStateCache& queue_pair_state_cache, PacketTemplates& templates,
+                 DataLink<spec::PacketUnit>& packets_arrived, DataLink<spec::PacketUnit>& responses_arrived,
+                 DataLink<spec::PacketUnit>& requests_arrived);
 
   bool step() override;
 
@@ -58,6 +60,7 @@ private:
   PacketMemory& packet_memory_;
   const PortAttributes& attributes_;
   const MulticastGroups& groups_;
+  VirtualQueuePairs& virtual_queue_pairs_;
   QueuePairStateCache& queue_pair_state_cache_;
   PacketTemplates& templates_;
   DataLink<spec::PacketUnit>& packets_arrived_;

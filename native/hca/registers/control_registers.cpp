@@ -66,8 +66,16 @@ std::optional<RegisterPage::Register> ControlRegisters::value(uint32_t offset) c
   case r::inspect_queue_pair_positions:
     return Register{inspected_positions<r::InspectQueuePairPositions>(inspected_queue_pair()), true};
   case r::inspect_queue_pair_lane:
-    return Register{inspected_lane<r::InspectQueuePairLane>(
-        inspected_queue_pair(), device_.inspect_queue_pair, blocks_.virtual_kick, blocks_.waiting_for_room)};
+    return Register{inspected_lane<r::InspectQueuePairLane>(inspected_queue_pair(), inspected_number(),
+                                                            blocks_.virtual_kick, blocks_.waiting_for_room)};
+  case r::inspect_queue_pair_numbers:
+    return Register{inspected_numbers<r::InspectQueuePairNumbers>(inspected_queue_pair(), inspected_number(),
+                                                                  blocks_.virtual_queue_pairs),
+                    true};
+  case r::time_wait:
+    return Register{blocks_.virtual_queue_pairs.time_wait()};
+  case r::numbers_in_time_wait:
+    return Register{blocks_.virtual_queue_pairs.waiting()};
   case r::cancel_virtual_collect_buffer:
   case r::close_virtual_collect_buffer:
   case r::open_virtual_collect_buffer:
@@ -233,6 +241,9 @@ bool ControlRegisters::set_value(uint32_t offset, uint64_t value) {
     return true;
   case r::inspect_queue_pair:
     device_.inspect_queue_pair = low;
+    return true;
+  case r::time_wait:
+    blocks_.virtual_queue_pairs.set_time_wait(low);
     return true;
   case r::cancel_virtual_collect_buffer:
     return with_buffer(r::CancelVirtualCollectBuffer{low}.virtual_collect_buffer(),

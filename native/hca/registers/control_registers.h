@@ -10,6 +10,7 @@
 #include "hca/port/port_attributes.h"
 #include "hca/port/port_states.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/registers/queue_pair_inspection.h"
 #include "hca/registers/register_page.h"
 
 #include <cstdint>
@@ -27,6 +28,7 @@ public:
     const WaitingForRoom& waiting_for_room;
     LaneMapReader& lane_map_reader;
     QueuePairStateCache& queue_pairs;
+    VirtualQueuePairs& virtual_queue_pairs;
     ContextMemory& context_memory;
     Port& port;
     PortAttributes& port_attributes;
@@ -53,8 +55,11 @@ private:
 
   uint32_t inspect_physical_collect_buffer() const;
   uint32_t inspect_virtual_collect_buffer() const;
+  uint32_t inspected_number() const {
+    return selected_number(blocks_.virtual_queue_pairs, device_.inspect_queue_pair);
+  }
   QueuePairStateCache::Found inspected_queue_pair() const {
-    return blocks_.queue_pairs.find_any(device_.inspect_queue_pair);
+    return blocks_.queue_pairs.find_any(inspected_number());
   }
   uint32_t dedicated_physical_collect_buffer(uint32_t index) const;
   uint32_t allotment(unsigned underlying_function) const;

@@ -3,6 +3,7 @@
 #include "hca/memory/key_table.h"
 #include "hca/queue_pair/address_vector.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/queue_pair/virtual_queue_pairs.h"
 
 #include <algorithm>
 
@@ -17,6 +18,7 @@ QueuePairFacts facts_of(const QueuePairStateCache::Copy& copy) {
   const spec::AddressVector peer = read_address_vector(control.address_vector());
   QueuePairFacts facts{
       .number = copy.number,
+      .virtual_queue_pair = control.virtual_queue_pair(),
       .underlying_function = copy.underlying_function,
       .service_type = control.service_type(),
       .state = control.state(),
@@ -56,14 +58,41 @@ uint32_t inspect(const Table& table, const Inspection& inspection, const std::ve
   return end < indices ? end : 0;
 }
 
+// Adds the numbers in time-wait from one on. Gives the one from which the next call goes on; 0: none.
+uint32_t inspect_waiting(VirtualQueuePairs& numbers, uint32_t functions, uint32_t from,
+                         std::vector<QueuePairFacts>& found) {
+  for (uint32_t looked = 0; looked < most_indices; ++looked) {
+    const auto waiting = numbers.waiting_from(from);
+    if (!waiting)
+      return 0;
+    if (found.size() == most_inspected)
+      return waiting->number;
+    if ((functions >> waiting->underlying_function & 1) != 0)
+      found.push_back({.number = waiting->queue_pair,
+                       .virtual_queue_pair = waiting->number,
+                       .time_wait_left = waiting->microseconds_left,
+                       .underlying_function = waiting->underlying_function});
+    from = waiting->number + 1;
+  }
+  return from;
+}
+
 } // namespace
 
-uint32_t inspect_queue_pairs(QueuePairStateCache& queue_pairs, const Inspection& inspection,
-                             std::vector<QueuePairFacts>& found) {
-  return inspect(queue_pairs, inspection, found, [&](uint32_t index) {
-    if (const auto copy = queue_pairs.copy_at(index))
-      found.push_back(facts_of(*copy));
-  });
+uint32_t inspect_queue_pairs(QueuePairStateCache& queue_pairs, VirtualQueuePairs& numbers,
+                             const Inspection& inspection, std::vector<QueuePairFacts>& found) {
+  const uint32_t indices = queue_pairs.indices();
+  if (inspection.from < indices) {
+    const uint32_t next = inspect(queue_pairs, inspection, found, [&](uint32_t index) {
+      if (const auto copy = queue_pairs.copy_at(index))
+        found.push_back(facts_of(*copy));
+    });
+    if (next != 0)
+      return next;
+  }
+  const uint32_t from = inspection.from > indices ? inspection.from - indices : 0;
+  const uint32_t next = inspect_waiting(numbers, inspection.functions, from, found);
+  return next != 0 ? indices + next : 0;
 }
 
 uint32_t inspect_regions(KeyTable& keys, const Inspection& inspection, std::vector<RegionFacts>& found) {

@@ -2,6 +2,7 @@
 
 #include "hca/kick/virtual_kick_port.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/queue_pair/virtual_queue_pairs.h"
 
 #include <cstdint>
 
@@ -9,6 +10,26 @@ namespace fpga_verbs::hca {
 
 // Fields of a queue pair for the inspect registers: the control registers show any function's queue pairs, a
 // function's register page its own. Each has its own types for the same fields; 0 if there is no queue pair.
+
+// The queue pair's own number where `number` is the one that peers know.
+inline uint32_t selected_number(const VirtualQueuePairs& numbers, uint32_t number) {
+  const uint32_t owner = numbers.owner(number);
+  return owner != 0 ? owner : number;
+}
+
+template <class Numbers>
+uint64_t inspected_numbers(const QueuePairStateCache::Found& found, uint32_t number,
+                           VirtualQueuePairs& numbers) {
+  Numbers value;
+  if (!found)
+    return value.bits;
+  const uint32_t known = found->control.virtual_queue_pair();
+  value.set_virtual_queue_pair(known);
+  value.set_bound(numbers.find(known) != 0 ? 1 : 0);
+  value.set_time_wait(numbers.is_waiting(known) ? 1 : 0);
+  value.set_queue_pair_number(number);
+  return value.bits;
+}
 
 template <class State> uint32_t inspected_state(const QueuePairStateCache::Found& found) {
   State value;

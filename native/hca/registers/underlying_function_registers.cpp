@@ -80,8 +80,12 @@ std::optional<RegisterPage::Register> UnderlyingFunctionRegisters::value(uint32_
   case r::inspect_queue_pair_positions:
     return Register{inspected_positions<r::InspectQueuePairPositions>(inspected_queue_pair()), true};
   case r::inspect_queue_pair_lane:
-    return Register{inspected_lane<r::InspectQueuePairLane>(inspected_queue_pair(), inspect_queue_pair_,
+    return Register{inspected_lane<r::InspectQueuePairLane>(inspected_queue_pair(), inspected_number(),
                                                             blocks_.virtual_kick, blocks_.waiting_for_room)};
+  case r::inspect_queue_pair_numbers:
+    return Register{inspected_numbers<r::InspectQueuePairNumbers>(inspected_queue_pair(), inspected_number(),
+                                                                  blocks_.virtual_queue_pairs),
+                    true};
   case r::completion_queue_arm:
   case r::receive_doorbell:
     return Register{0, true};

@@ -12,6 +12,7 @@
 #include "hca/management/management_queue.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/receive/descriptor_fetch.h"
+#include "hca/registers/queue_pair_inspection.h"
 #include "hca/registers/register_page.h"
 #include "hca/send_queue/send_queue_scheduler.h"
 #include "spec/enums.h"
@@ -29,6 +30,7 @@ public:
     VirtualKickPort& virtual_kick;
     const WaitingForRoom& waiting_for_room;
     QueuePairStateCache& queue_pairs;
+    VirtualQueuePairs& virtual_queue_pairs;
     SendQueueScheduler& send_queue_scheduler;
     ManagementQueue& management_queue;
     EventQueue& event_queue;
@@ -52,8 +54,11 @@ private:
   uint32_t bar() const;
   uint32_t sub_bar() const;
   uint32_t virtual_collect_buffers_in_use(uint32_t index) const;
+  uint32_t inspected_number() const {
+    return selected_number(blocks_.virtual_queue_pairs, inspect_queue_pair_);
+  }
   QueuePairStateCache::Found inspected_queue_pair() const {
-    return blocks_.queue_pairs.find(underlying_function_, inspect_queue_pair_);
+    return blocks_.queue_pairs.find(underlying_function_, inspected_number());
   }
 
   unsigned underlying_function_;

@@ -11,8 +11,8 @@ void PacketTemplates::connect(Entry& entry, uint32_t queue_pair_number,
       attributes_.source(control.underlying_function(), peer, control.partition_key_index());
   entry = {.connected = queue_pair_number,
            .version = attributes_.version(),
-           .packet_template =
-               wire::make_packet_template(peer, source, queue_pair_number, control.destination_queue_pair())};
+           .packet_template = wire::make_packet_template(peer, source, control.virtual_queue_pair(),
+                                                         control.destination_queue_pair())};
 }
 
 wire::PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
