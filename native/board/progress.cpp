@@ -55,7 +55,7 @@ bool SteppedProgress::advance_to(uint64_t time, uint64_t limit) {
 void SteppedProgress::let_time_pass() {
   const Exclusive exclusive(*this);
   end_of_play();
-  if (group_->step())
+  if (group_->step(true))
     return;
   const uint64_t deadline = group_->next_deadline();
   if (deadline != no_deadline)

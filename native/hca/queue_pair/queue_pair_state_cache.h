@@ -140,8 +140,8 @@ public:
   bool has_ended() const { return ended_list_.first != none; }
   void on_ended(Waker ended) { ended_ = ended; }
 
-  // For resource_manager. Makes the next create() use a number that `accepts` returns true for. False: there is
-  // none.
+  // For resource_manager. Makes the next create() use a number that `accepts` returns true for. False: there
+  // is none.
   bool choose_number(const std::function<bool(uint32_t)>& accepts);
   // Creates a queue pair in the state of `control`, and fills in owner, generation and
   // valid. Returns its number; nothing: all are in use, or context memory could not store the evicted

@@ -19,12 +19,12 @@
 namespace fpga_verbs::hca {
 
 // Parses arrived packets and checks their destination: a queue pair must have the number, which the block
-// replaces by the queue pair's own (US7095750), its service must be the packet's, and port, addresses and P_Key must be its own and its peer's; for a datagram, port, address,
-// P_Key and Q_Key must be its own. A multicast datagram goes to each member that passes, in a separate
-// buffer; a member without a buffer loses it. The block drops and counts all other packets. A packet that
-// passes pins its queue pair and continues, parsed (Packet::parsed): responses to completion, requests to
-// receive. Requests for which receive has no room wait here, so that they do not delay the responses behind
-// them.
+// replaces by the queue pair's own (US7095750), its service must be the packet's, and port, addresses and
+// P_Key must be its own and its peer's; for a datagram, port, address, P_Key and Q_Key must be its own. A
+// multicast datagram goes to each member that passes, in a separate buffer; a member without a buffer loses
+// it. The block drops and counts all other packets. A packet that passes pins its queue pair and continues,
+// parsed (Packet::parsed): responses to completion, requests to receive. Requests for which receive has no
+// room wait here, so that they do not delay the responses behind them.
 class PacketReceiver final : public Block, public UnitTaker<spec::PacketUnit> {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
