@@ -6,17 +6,13 @@ import {
   decode,
   encode,
 } from '../spec/index.ts';
-import { checkRange, inElement, invalid } from './arguments.ts';
+import { checkRange, invalid } from './arguments.ts';
 import type { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
-import {
-  ReceiveArea,
-  type ReceiveQueueSizes,
-  type ReceiveRequest,
-  type PreparedEntry,
-} from './receive_area.ts';
+import { ReceiveArea, type ReceiveQueueSizes } from './receive_area.ts';
+import { ReceivePoster } from './receive_poster.ts';
 import type { WorkRequestIdHolder } from './work_request_ids.ts';
 
 /** How a shared receive queue is made. */
@@ -53,7 +49,7 @@ const noPlace = 0xffff;
  * A shared receive queue in the device, and its memory. Receives that queue pairs take from it complete in any order: an entry is free
  * when its own work request is completed, whichever reference named it.
  */
-export class SharedReceiveQueue {
+export class SharedReceiveQueue extends ReceivePoster {
   /** Index and generation, 24 bits. */
   readonly number: number;
   private memory: ReceiveArea;
@@ -65,11 +61,11 @@ export class SharedReceiveQueue {
   /** Places that are free, the first `freeCount`. */
   private free: Uint16Array;
   private freeCount: number;
-  private next = 0;
   private isClosed = false;
 
   /** @throws VerbsError EINVAL: a size beyond what the device has; ENOMEM: none is left */
   constructor(driver: HcaDriver, { protectionDomain, limit = 0, ...sizes }: SharedReceiveQueueOptions) {
+    super();
     this.driver = driver;
     const verb = 'createSharedReceiveQueue';
     const area = new ReceiveArea(driver.device, sizes, {
@@ -109,8 +105,7 @@ export class SharedReceiveQueue {
     return this.size;
   }
 
-  /** Its memory; for tests. */
-  get area(): ReceiveArea {
+  override get area(): ReceiveArea {
     return this.memory;
   }
 
@@ -122,51 +117,6 @@ export class SharedReceiveQueue {
   /** Work requests that are posted and not completed. */
   get outstanding(): number {
     return this.area.entries - this.freeCount;
-  }
-
-  /**
-   * Posts a work request, without crossing into native code.
-   * @returns its sequence number
-   * @throws VerbsError ENOMEM: the queue is full; EINVAL: more entries than it was made for; RangeError: wrId. Nothing is posted
-   * then.
-   */
-  post(request: ReceiveRequest): number {
-    const sequenceNumber = this.put(request);
-    this.area.storeTail(this.next);
-    return sequenceNumber;
-  }
-
-  /** Checks and encodes a work request once; see {@link postPrepared}. @throws VerbsError, TypeError, RangeError as post() */
-  prepare(request: ReceiveRequest): PreparedEntry {
-    return this.area.prepare(request);
-  }
-
-  /** Posts a prepared work request. @returns its sequence number @throws VerbsError ENOMEM: the queue is full; RangeError: wrId */
-  postPrepared(request: PreparedEntry, wrId: number | bigint): number {
-    const place = this.nextPlace();
-    const sequenceNumber = this.next;
-    this.area.putPrepared(request, wrId, sequenceNumber, place);
-    this.taken(place);
-    this.area.storeTail(this.next);
-    return sequenceNumber;
-  }
-
-  /**
-   * Posts work requests; the device learns of them all at once.
-   * @returns how many were posted: all
-   * @throws VerbsError as post(), with `posted`, the number of requests before the one that is wrong; these are posted
-   */
-  postBatch(requests: readonly ReceiveRequest[]): number {
-    let posted = 0;
-    try {
-      for (; posted < requests.length; posted++) this.put(requests[posted]!);
-    } catch (error) {
-      inElement('requests', posted, error as Error);
-      throw Object.assign(error as Error, { posted });
-    } finally {
-      this.area.storeTail(this.next);
-    }
-    return posted;
   }
 
   /**
@@ -270,16 +220,7 @@ export class SharedReceiveQueue {
     return invalid(changing.verb, changing.names[0], least, size);
   }
 
-  private put(request: ReceiveRequest): number {
-    const place = this.nextPlace();
-    const sequenceNumber = this.next;
-    this.area.put(request, sequenceNumber, place);
-    this.taken(place);
-    return sequenceNumber;
-  }
-
-  /** A free place for the next work request. @throws VerbsError ENOMEM: there is none */
-  private nextPlace(): number {
+  protected override nextPlace(): number {
     // Of a number that a message which never ends still holds, as if the queue were full.
     if (this.outstanding >= this.size || this.placeOf[this.next] !== noPlace) {
       throw this.area.full(this.size);
@@ -287,8 +228,7 @@ export class SharedReceiveQueue {
     return this.free[this.freeCount - 1]!;
   }
 
-  /** The next work request lies at this place. */
-  private taken(place: number): void {
+  protected override taken(place: number): void {
     this.placeOf[this.next] = place;
     this.freeCount--;
     this.next = (this.next + 1) % sequenceNumbers;

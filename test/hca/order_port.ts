@@ -1,29 +1,13 @@
-import { loadTestAddon } from '../helpers/test_addon.ts';
+import type { HcaOptions } from '../helpers/hca_port.ts';
 import type { HostMethods } from '../helpers/hosted_port.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /** A block that order_port steps. */
 export const Block = { virtualKick: 0, queuePairFetch: 1, sendQueueScheduler: 2, pipelineSink: 3 } as const;
 export type Block = (typeof Block)[keyof typeof Block];
 
-/** Parameters of the model; what is left out has its default. */
-export interface OrderOptions {
-  memoryBytes: number;
-  underlyingFunctions?: number;
-  virtualCollectBuffers?: number;
-  physicalCollectBuffers?: number;
-  dedicatedPhysicalCollectBuffers?: number;
-  managementPhysicalCollectBuffers?: number;
-  transmitVirtualLanes?: number;
-  executionCreditsPerLane?: number;
-  completionCreditsPerLane?: number;
-  sharedExecutionCredits?: number;
-  sharedCompletionCredits?: number;
-  queuePairContextsCached?: number;
-  schedulerBatch?: number;
-  queuePairs?: number;
-  pageTableEntries?: number;
-  memoryKeys?: number;
-}
+/** Parameters of the model; each has a default. */
+export type OrderOptions = Omit<HcaOptions, 'completionQueues' | 'scoreboardVariant'>;
 
 /** Options of a queue pair. Page addresses are DMA addresses of pages of 4 KiB. */
 export interface QueuePairOptions {
