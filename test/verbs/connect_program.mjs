@@ -6,6 +6,7 @@ const library = (name) => import(new URL(`../../dist/lib/${name}.js`, import.met
 const { Access, Completion, CompletionStatus, Opcode, QueuePairState, openDevice } = await library('index');
 const { EmulatedFabric } = await library('board/index');
 const { addressOf, connectQueuePair } = await library('connect/index');
+const { blockNamed, registerNamed } = await library('driver/named_registers');
 
 const bytes = 3000;
 const rights = Access.localWrite | Access.remoteWrite;
@@ -20,6 +21,9 @@ const options = {
 };
 const boards = [fabric.makeBoard(options), fabric.makeBoard(options)];
 const contexts = boards.map((board) => openDevice(board.open(0)));
+// Numbers of former connections are free again soon: the boards have few.
+const { offset: timeWait } = registerNamed(blockNamed('control'), 'time_wait');
+for (const context of contexts) context.driver.device.controlPage.write32(timeWait, 1);
 const domains = contexts.map((context) => context.createProtectionDomain());
 const queues = contexts.map((context) => context.createCompletionQueue({ entries: 64 }));
 const completions = Array.from({ length: 8 }, () => new Completion());

@@ -17,10 +17,6 @@ const modules = await Promise.all(
 const [verbs, board, connect] = modules;
 /** Functions that do something to the machine, and not to a board. */
 const machine = ['apply', 'loadRtlAddon', 'default'];
-/** Named functions and classes of all entries. */
-const exported = modules.flatMap((module) =>
-  Object.entries(module).filter(([name, value]) => typeof value === 'function' && !machine.includes(name)),
-);
 /** Public for other modules of the library: the driver's side of an object. */
 const forTheLibrary = ['driver', 'device', 'fail', 'failed', 'wakeAll', 'afterFailure'].concat([
   'postPreparedSend',
@@ -31,6 +27,13 @@ const forTheLibrary = ['driver', 'device', 'fail', 'failed', 'wakeAll', 'afterFa
   'identifierHigh',
 ]);
 const privates = readPrivates(library);
+/** Named functions of all entries, and classes that users construct. */
+const exported = modules.flatMap((module) =>
+  Object.entries(module).filter(
+    ([name, value]) =>
+      typeof value === 'function' && !machine.includes(name) && !privates.get(name)?.has('constructor'),
+  ),
+);
 const lastFile = openSync(last, 'w');
 const most = 80;
 const stepsOfAWorld = 50;
