@@ -127,6 +127,11 @@ module list_identifier_memory #(
 
     logic [WAY_WIDTH:0] way_read;
     always_ff @(posedge clock) way_read <= list_way;
-    assign index = index_of[way_read*INDEX_WIDTH+:INDEX_WIDTH];
+    // Not index_of[way_read*INDEX_WIDTH+:INDEX_WIDTH]: for a width that is no power of two, tools may take that for a multiplier.
+    always_comb begin
+      index = '0;
+      for (int unsigned way = 0; way < WAYS; way++)
+        if (32'(way_read) == way) index = index | index_of[way*INDEX_WIDTH+:INDEX_WIDTH];
+    end
   end
 endmodule
