@@ -2,6 +2,9 @@
 
 #include "bench.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -11,6 +14,15 @@ namespace fpga_verbs::bench {
 inline void fill(Random& random, std::span<uint8_t> bytes) {
   for (uint8_t& byte : bytes)
     byte = static_cast<uint8_t>(random.bits());
+}
+
+// A beat with these bytes from a lane on; the others, which no block may look at, are anything.
+template <size_t beat_bytes>
+std::array<uint8_t, beat_bytes> some_beat(Random& random, std::span<const uint8_t> bytes, uint32_t lane = 0) {
+  std::array<uint8_t, beat_bytes> beat;
+  fill(random, beat);
+  std::ranges::copy(bytes, beat.begin() + lane);
+  return beat;
 }
 
 // The mask of so many bytes of a beat, the first lowest.

@@ -62,4 +62,15 @@ public:
   }
 };
 
+// What main does in a bench with the arguments SEED CLOCKS; the status to end with.
+template <class Bench> int run_bench(int count, char** arguments) {
+  if (count != 3) {
+    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
+    return 2;
+  }
+  Bench bench(std::strtoull(arguments[1], nullptr, 0), std::strtoull(arguments[2], nullptr, 0));
+  const Coverage coverage;
+  return bench.run();
+}
+
 } // namespace fpga_verbs::bench

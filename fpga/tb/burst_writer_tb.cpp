@@ -8,14 +8,8 @@
 #include "Vburst_writer.h"
 #include "burst_host.h"
 
-#include <verilated.h>
-#if VM_COVERAGE
-#include <verilated_cov.h>
-#endif
-
 #include <bit>
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
 
 namespace fpga_verbs::bench {
@@ -176,12 +170,9 @@ private:
     failed_ += !is_whole;
     ++pieces_;
     for (uint32_t done = 0, begin = offered_.lane; done < bytes.size(); begin = 0) {
-      std::array<uint8_t, beat_bytes> beat;
-      fill(random_, beat);
       const uint32_t part =
           std::min<uint32_t>(beat_bytes - begin, static_cast<uint32_t>(bytes.size()) - done);
-      std::memcpy(beat.data() + begin, bytes.data() + done, part);
-      beats_.push_back(beat);
+      beats_.push_back(some_beat<beat_bytes>(random_, std::span(bytes).subspan(done, part), begin));
       done += part;
     }
   }
@@ -305,12 +296,5 @@ private:
 } // namespace fpga_verbs::bench
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
-    return 2;
-  }
-  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
-                                 std::strtoull(arguments[2], nullptr, 0));
-  const fpga_verbs::bench::Coverage coverage;
-  return bench.run();
+  return fpga_verbs::bench::run_bench<fpga_verbs::bench::Bench>(count, arguments);
 }

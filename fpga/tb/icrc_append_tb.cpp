@@ -6,14 +6,8 @@
 #include "Vicrc_append.h"
 #include "wire_packets.h"
 
-#include <verilated.h>
-#if VM_COVERAGE
-#include <verilated_cov.h>
-#endif
-
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 
@@ -93,9 +87,7 @@ private:
       if (sending_.bytes.empty())
         begin_packet();
       const uint32_t bytes = std::min(beat_bytes, sending_.covered() - sent_);
-      std::array<uint8_t, beat_bytes> beat;
-      fill(random_, beat); // Bytes that are not kept are anything.
-      std::memcpy(beat.data(), sending_.bytes.data() + sent_, bytes);
+      const auto beat = some_beat<beat_bytes>(random_, std::span(sending_.bytes).subspan(sent_, bytes));
       std::memcpy(&rtl_.bare_tdata, beat.data(), beat_bytes);
       rtl_.bare_tkeep = keep_of(bytes);
       rtl_.bare_tlast = sent_ + bytes == sending_.covered();
@@ -194,12 +186,5 @@ private:
 } // namespace fpga_verbs::bench
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
-    return 2;
-  }
-  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
-                                 std::strtoull(arguments[2], nullptr, 0));
-  const fpga_verbs::bench::Coverage coverage;
-  return bench.run();
+  return fpga_verbs::bench::run_bench<fpga_verbs::bench::Bench>(count, arguments);
 }

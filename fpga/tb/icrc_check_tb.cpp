@@ -4,15 +4,9 @@
 #include "Vicrc_check.h"
 #include "wire_packets.h"
 
-#include <verilated.h>
-#if VM_COVERAGE
-#include <verilated_cov.h>
-#endif
-
 #include <bit>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 
@@ -79,9 +73,7 @@ private:
       begin_packet();
     const auto left = static_cast<uint32_t>(sending_.bytes.size()) - sent_;
     const uint32_t bytes = std::min(beat_bytes, left);
-    std::array<uint8_t, beat_bytes> beat;
-    fill(random_, beat); // Bytes that are not kept are anything.
-    std::memcpy(beat.data(), sending_.bytes.data() + sent_, bytes);
+    const auto beat = some_beat<beat_bytes>(random_, std::span(sending_.bytes).subspan(sent_, bytes));
     std::memcpy(&rtl_.beat_tdata, beat.data(), beat_bytes);
     rtl_.beat_tkeep = keep_of(bytes);
     rtl_.beat_tlast = left <= beat_bytes;
@@ -124,12 +116,5 @@ private:
 } // namespace fpga_verbs::bench
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
-    return 2;
-  }
-  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
-                                 std::strtoull(arguments[2], nullptr, 0));
-  const fpga_verbs::bench::Coverage coverage;
-  return bench.run();
+  return fpga_verbs::bench::run_bench<fpga_verbs::bench::Bench>(count, arguments);
 }

@@ -7,13 +7,7 @@
 #include "wire/packet_checksum.h"
 #include "wire_packets.h"
 
-#include <verilated.h>
-#if VM_COVERAGE
-#include <verilated_cov.h>
-#endif
-
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <set>
 
@@ -101,11 +95,9 @@ private:
     infiniband_ += !wire::is_ethernet(offered_.framing);
     padded_ += offered_.payload_bytes % 4 != 0;
     for (uint32_t done = 0; done < offered_.payload_bytes; done += beat_bytes) {
-      std::array<uint8_t, beat_bytes> beat;
-      fill(random_, beat); // Bytes behind the payload are anything.
-      std::memcpy(beat.data(), offered_.bytes.data() + offered_.payload + done,
-                  std::min(beat_bytes, offered_.payload_bytes - done));
-      beats_.push_back(beat);
+      const uint32_t part = std::min(beat_bytes, offered_.payload_bytes - done);
+      beats_.push_back(
+          some_beat<beat_bytes>(random_, std::span(offered_.bytes).subspan(offered_.payload + done, part)));
     }
     expected_.push_back(std::move(offered_.bytes));
   }
@@ -217,12 +209,5 @@ private:
 } // namespace fpga_verbs::bench
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
-    return 2;
-  }
-  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
-                                 std::strtoull(arguments[2], nullptr, 0));
-  const fpga_verbs::bench::Coverage coverage;
-  return bench.run();
+  return fpga_verbs::bench::run_bench<fpga_verbs::bench::Bench>(count, arguments);
 }

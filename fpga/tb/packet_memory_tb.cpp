@@ -6,15 +6,9 @@
 
 #include "hca/port/packet_memory.h"
 
-#include <verilated.h>
-#if VM_COVERAGE
-#include <verilated_cov.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -226,12 +220,5 @@ private:
 } // namespace fpga_verbs::bench
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
-    return 2;
-  }
-  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
-                                 std::strtoull(arguments[2], nullptr, 0));
-  const fpga_verbs::bench::Coverage coverage;
-  return bench.run();
+  return fpga_verbs::bench::run_bench<fpga_verbs::bench::Bench>(count, arguments);
 }

@@ -9,9 +9,6 @@
 #include "virtual_kick_stream.h"
 
 #include <verilated.h>
-#if VM_COVERAGE
-#include <verilated_cov.h>
-#endif
 
 #include <cstdint>
 #include <cstdio>
@@ -377,12 +374,5 @@ private:
 } // namespace fpga_verbs::bench
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
-    return 2;
-  }
-  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
-                                 std::strtoull(arguments[2], nullptr, 0));
-  const fpga_verbs::bench::Coverage coverage;
-  return bench.run();
+  return fpga_verbs::bench::run_bench<fpga_verbs::bench::Bench>(count, arguments);
 }
