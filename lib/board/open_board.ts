@@ -1,6 +1,7 @@
 import { loadAddon, type BoardFunction, type EmulatedBoard } from './addon.ts';
 import { formatDeviceString, type DeviceName } from './device_string.ts';
 import { openSysfs, openVfio } from './pci/open_pci.ts';
+import { rtlNotBuilt } from './native_files.ts';
 import { loadRtlAddon } from './rtl_addon.ts';
 import { servedPath } from './served_boards.ts';
 
@@ -85,10 +86,7 @@ function makeBoard(name: Extract<DeviceName, { backend: 'emu' | 'rtl' }>): Emula
   if (name.backend === 'emu') return new (loadAddon().EmulatedBoard)(name.options);
   const addon = loadRtlAddon();
   if (addon === undefined) {
-    throw new BackendMissingError(
-      `device "${formatDeviceString(name)}": the addon with blocks in RTL is not built; expected: in a clone, with Verilator ` +
-        '(on Debian: apt-get install verilator), npm run fpga:addon',
-    );
+    throw new BackendMissingError(rtlNotBuilt(formatDeviceString(name), 'addon'));
   }
   return new addon.EmulatedBoard(name.options);
 }

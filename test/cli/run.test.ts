@@ -81,6 +81,7 @@ describe('hca run', () => {
 
   it.each([
     ['emu:', 'emu:?link=host%3Adefault&linkLayer=infiniband'],
+    ['rtl:?seed=1', 'rtl:?seed=1&link=host%3Adefault&linkLayer=infiniband'],
     ['emu:2?linkLayer=ethernet', 'emu:2?linkLayer=ethernet&link=host%3Adefault'],
     ['emu:?link=udp:127.0.0.9', 'emu:?link=udp%3A127.0.0.9'],
     ['vfio:FFFF:01:00.0', 'vfio:ffff:01:00.0'],
@@ -92,7 +93,7 @@ describe('hca run', () => {
 
   it.each([
     ['pci:0000:01:00.0', 'pci: reaches memory of its own alone'],
-    ['rtl:', 'programs of libibverbs do not run on such a device; expected: emu:[UF]?…'],
+    ['rtl:?progress=stepped', 'nothing would step the board'],
     ['emu:?progress=stepped', 'nothing would step the board'],
     ['emu:?progres=own', 'no option "progres"'],
   ])('refuses %s', (given, message) => {
