@@ -2,18 +2,19 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import path from 'node:path';
 
+import { BackendMissingError } from '../board/backend_missing.ts';
 import {
-  BackendMissingError,
   chosenDeviceString,
   formatDeviceString,
-  obstaclesOf,
   parseDeviceString,
-  PciError,
-  readPciFunction,
-  servedPath,
   type DeviceName,
-} from '../board/index.ts';
+} from '../board/device_string.ts';
 import { builtFile, nativeFile, rtlNotBuilt } from '../board/native_files.ts';
+import { obstaclesOf } from '../board/pci/obstacle.ts';
+import { PciError } from '../board/pci/pci_error.ts';
+import { readPciFunction } from '../board/pci/pci_function.ts';
+import { servedPath } from '../board/served_boards.ts';
+import { ProgramEnd } from './program_end.ts';
 
 /** Options of `hca run`. */
 export interface RunOptions {
@@ -32,17 +33,6 @@ const nodeLibrary = 'libfpga_verbs_node.so';
 const exitNotFound = 127;
 const exitNotRunnable = 126;
 const exitBySignal = 128;
-
-/** The program that `hca run` ran has ended: its exit code is that of `hca`. */
-export class ProgramEnd extends Error {
-  override readonly name = 'ProgramEnd';
-  readonly exitCode: number;
-
-  constructor(exitCode: number) {
-    super(`the program ended with ${exitCode}`);
-    this.exitCode = exitCode;
-  }
-}
 
 /**
  * `hca run`: runs a program of libibverbs on an emulated board of its own, by the library of this package in the place of the system's.

@@ -19,9 +19,8 @@ const hca::BlockMakers makers{.collect_buffer = make<hca::CollectBufferPort, Col
 
 } // namespace
 
-std::shared_ptr<board::EmulatedBoard> make_rtl_board(const std::string& name,
-                                                     const board::HcaBoardOptions& options,
-                                                     std::string& failure) {
+std::shared_ptr<board::EmulatedBoard>
+make_rtl_board(const std::string& name, const board::HcaBoardOptions& options, std::string& failure) {
   failure = check_sizes(options.hca);
   if (!failure.empty())
     return nullptr;

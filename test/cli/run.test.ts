@@ -1,5 +1,7 @@
-import { constants } from 'node:os';
-import { describe, expect, it, vi } from 'vitest';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { deviceOfPrograms } from '../../lib/cli/run.ts';
 import { HcaProcess } from '../helpers/hca_process.ts';
@@ -61,6 +63,25 @@ describe('hca run', () => {
     const program = run('sleep', '30');
     vi.unstubAllEnvs();
     expect(await program.ended).toEqual({ exitCode: 128 + constants.signals.SIGHUP, out: '', error: '' });
+  });
+
+  // In a virtual machine, where files are slow to read, the code of all commands took longer to load than a test waited.
+  it('loads no code of the other commands before it starts a program', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-loaded-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    vi.stubEnv('NODE_V8_COVERAGE', folder); // which lists all files that were loaded
+    const program = run('true');
+    vi.unstubAllEnvs();
+    expect((await program.ended).exitCode).toBe(0);
+    const loaded = readdirSync(folder).flatMap((name) => {
+      const { result } = JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as {
+        result: { url: string }[];
+      };
+      return result.map(({ url }) => url).filter((url) => url.includes('/dist/lib/'));
+    });
+    expect(loaded.map((url) => path.basename(url))).toContain('run.js');
+    expect(loaded.filter((url) => /command_line|lib\/(driver|verbs|connect)\//.test(url))).toEqual([]);
+    expect(loaded.length).toBeLessThan(30);
   });
 
   it('says by which signal a program has ended', async () => {
