@@ -9,6 +9,10 @@ const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort());
 const words = process.argv.slice(2);
 const isRun = words[0] === 'run';
+// Another program is to start at once, also where files are slow to read: it waits for no other command's code.
+const commandLine = isRun
+  ? (await import('./run_command.ts')).runProgramLine
+  : (await import('./command_line.ts')).runCommandLine;
 try {
   // A program that is run ends when it does.
   if (!isRun) loadAddon().promisePromptEnd(longestEnd, 'hca: interrupted\n', ExitCode.failure);
@@ -20,10 +24,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
-// Another program is to start at once, also where files are slow to read: it waits for no other command's code.
-const commandLine = isRun
-  ? (await import('./run_command.ts')).runProgramLine
-  : (await import('./command_line.ts')).runCommandLine;
 process.exitCode = await commandLine(
   words,
   {
