@@ -244,6 +244,7 @@
       "native/driver/page_replacement.cpp",
       "native/driver/queue_pair.cpp",
       "native/driver/receive_queue.cpp",
+      "native/driver/rtl_boards.cpp",
       "native/driver/send_queue.cpp",
       "native/driver/served_backend.cpp",
       "native/driver/shared_memory.cpp",
@@ -265,7 +266,9 @@
       "native/libibverbs/shared_receive.cpp",
       "native/libibverbs/strings.cpp"
     ],
-    "rtl_sources": ["native/addon/rtl_module.cpp", "native/rtl/collect_buffer_rtl.cpp", "native/rtl/rtl_sizes.cpp", "native/rtl/virtual_kick_rtl.cpp"],
+    "rtl_sources": ["native/rtl/collect_buffer_rtl.cpp", "native/rtl/rtl_boards.cpp", "native/rtl/rtl_sizes.cpp", "native/rtl/virtual_kick_rtl.cpp"],
+    "rtl_addon_sources": ["native/addon/rtl_module.cpp"],
+    "rtl_library_sources": ["native/libibverbs/rtl_library.cpp"],
     "libfuzzer_sources": ["native/test/fuzz/libfuzzer_main.cpp"],
     "explorer_sources": ["native/test/interleavings/explorer.cpp"],
     "interleavings_sources": ["native/test/interleavings/wakeups_check.cpp"],

@@ -1,5 +1,5 @@
-// Builds the addon of `rtl:` boards, whose blocks that exist in SystemVerilog are Verilated: node fpga/scripts/addon.mjs [--test].
-// It lies beside the others, which need no Verilator. With --test, tests of driver, verbs, functions and commands run on it.
+// Builds the addon of `rtl:` boards, whose blocks that exist in SystemVerilog are Verilated, and the libibverbs.so.1 that opens such boards:
+// node fpga/scripts/addon.mjs [--test]. They lie beside the others, which need no Verilator. With --test, tests of driver, verbs, functions and commands run on it.
 import path from 'node:path';
 
 import { buildAddons, runTool } from '../../scripts/build_addons.mjs';
@@ -14,7 +14,8 @@ const tests = {
 };
 
 process.chdir(path.join(import.meta.dirname, '../..'));
-buildAddons((text) => console.log(`rtl: ${text}`), 'fpga_verbs_rtl');
+for (const target of ['fpga_verbs_rtl', 'ibverbs_rtl'])
+  buildAddons((text) => console.log(`rtl: ${text}`), target);
 if (process.argv.includes('--test')) {
   process.env.FPGA_VERBS_ADDON = path.resolve('build/Release/fpga_verbs_rtl.node');
   const files = Object.entries(tests).flatMap(([folder, names]) =>

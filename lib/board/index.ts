@@ -16,6 +16,7 @@ export type {
 export type { DmaFault, FaultRule, LinkImpairment, LinkImpairmentCounters } from './faults.ts';
 export type { QueuePairFacts, RegionFacts, Watch, WatchKind, WatchedEvent } from './observation.ts';
 export type { ServedBoard, ServedBoardOptions, ServedNotice, ServedWork } from './serving.ts';
+export { BackendMissingError } from './backend_missing.ts';
 export {
   DeviceStringError,
   chosenDeviceString,
@@ -25,10 +26,10 @@ export {
 export type { DeviceName } from './device_string.ts';
 export { EmulatedBoard, type InjectedFault, type InjectedImpairment } from './emulated_board.ts';
 export { EmulatedFabric } from './emulated_fabric.ts';
-export { BackendMissingError, openBeside, openBoard, openFreeFunction } from './open_board.ts';
+export { openBeside, openBoard, openFreeFunction } from './open_board.ts';
 export { apply, giveBack, shellLine, type Action } from './pci/action.ts';
 export { obstaclesOf, type Obstacle } from './pci/obstacle.ts';
-export { PciError } from './pci/open_pci.ts';
+export { PciError } from './pci/pci_error.ts';
 export {
   deviceStringOf,
   listPciFunctions,

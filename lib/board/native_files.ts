@@ -11,6 +11,9 @@ export const packageRoot = ['../../', '../../../', '../../../../']
   .map((place) => fileURLToPath(new URL(place, import.meta.url)))
   .find((place) => existsSync(path.join(place, 'package.json')))!;
 
+/** Files with blocks in RTL: they are built in a clone alone, with Verilator. */
+export type RtlFile = 'fpga_verbs_rtl.node' | 'verbs_rtl/libibverbs.so.1';
+
 /** The version of this package. */
 export const packageVersion = versionIn(path.join(packageRoot, 'package.json'));
 
@@ -23,13 +26,24 @@ const binaryPackage = `fpga-verbs-${process.platform}-${process.arch}`;
  * @throws Error: neither exists, or the binary package is of another version
  */
 export function nativeFile(name: NativeFile): string {
-  const built = path.join(packageRoot, 'build/Release', name);
-  if (existsSync(built)) return built;
+  const built = builtFile(name);
+  if (built !== undefined) return built;
   const binaries = binariesOfPackage();
   if (binaries !== undefined) return path.join(binaries, name);
   throw new Error(
     `${binaryPackage}${ofLibrary()} is not installed, and nothing was built here; ${howToBuild}`,
   );
+}
+
+/** Path of a native file that was built in this package; undefined: it was not. */
+export function builtFile(name: NativeFile | RtlFile): string | undefined {
+  const built = path.join(packageRoot, 'build/Release', name);
+  return existsSync(built) ? built : undefined;
+}
+
+/** Error about a file with blocks in RTL that is not built. @param what the file, in words */
+export function rtlNotBuilt(device: string, what: string): string {
+  return `device "${device}": the ${what} with blocks in RTL is not built; expected: in a clone, with Verilator (on Debian: apt-get install verilator), npm run fpga:addon`;
 }
 
 /** The end of an error about binaries that are missing or that this machine cannot load. */

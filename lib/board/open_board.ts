@@ -1,15 +1,10 @@
 import { loadAddon, type BoardFunction, type EmulatedBoard } from './addon.ts';
+import { BackendMissingError } from './backend_missing.ts';
 import { formatDeviceString, type DeviceName } from './device_string.ts';
 import { openSysfs, openVfio } from './pci/open_pci.ts';
+import { rtlNotBuilt } from './native_files.ts';
 import { loadRtlAddon } from './rtl_addon.ts';
 import { servedPath } from './served_boards.ts';
-
-/** A backend that is a valid name in a device string but that this version does not have. */
-export class BackendMissingError extends Error {
-  override readonly name = 'BackendMissingError';
-  /** Name of the system's error number. */
-  readonly code = 'ENOTSUP';
-}
 
 type PciName = Extract<DeviceName, { backend: 'pci' | 'vfio' }>;
 const isPciName = (name: DeviceName): name is PciName => name.backend === 'pci' || name.backend === 'vfio';
@@ -85,10 +80,7 @@ function makeBoard(name: Extract<DeviceName, { backend: 'emu' | 'rtl' }>): Emula
   if (name.backend === 'emu') return new (loadAddon().EmulatedBoard)(name.options);
   const addon = loadRtlAddon();
   if (addon === undefined) {
-    throw new BackendMissingError(
-      `device "${formatDeviceString(name)}": the addon with blocks in RTL is not built; expected: in a clone, with Verilator ` +
-        '(on Debian: apt-get install verilator), npm run fpga:addon',
-    );
+    throw new BackendMissingError(rtlNotBuilt(formatDeviceString(name), 'addon'));
   }
   return new addon.EmulatedBoard(name.options);
 }

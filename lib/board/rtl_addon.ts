@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 
 import type { Addon, BoardOptions } from './addon.ts';
+import { builtFile } from './native_files.ts';
 
 /** RTL counters of all boards of this process; the model has none. */
 export interface RtlCounters {
@@ -49,9 +48,6 @@ export interface RtlAddon extends Pick<Addon, 'version' | 'EmulatedBoard'> {
 
 /** Loads the addon with blocks in RTL, built in this clone; undefined: it is not built. */
 export function loadRtlAddon(): RtlAddon | undefined {
-  const places = ['../../build/Release/fpga_verbs_rtl.node', '../../../build/Release/fpga_verbs_rtl.node'];
-  const built = places
-    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
-    .find((path) => existsSync(path));
+  const built = builtFile('fpga_verbs_rtl.node');
   return built === undefined ? undefined : (createRequire(import.meta.url)(built) as RtlAddon);
 }

@@ -1,7 +1,6 @@
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Option, type Command } from 'commander';
 
 import { chosenDeviceString, formatDeviceString, parseDeviceString } from '../board/index.ts';
-import { packageVersion } from '../board/native_files.ts';
 import { VerbsError } from '../index.ts';
 import { build } from './build.ts';
 import { demo } from './demo.ts';
@@ -16,17 +15,14 @@ import { usualPort } from './meeting.ts';
 import { pingpongRping } from './pingpong_rping.ts';
 import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
-import { ProgramEnd, run } from './run.ts';
+import { execute, oneLine } from './program.ts';
+import { addRunCommand } from './run_command.ts';
 import { serve } from './serve.ts';
 import { addObservationCommands } from './observe/commands.ts';
-import { Scope } from './scope.ts';
+import type { Scope } from './scope.ts';
 import { selftest } from './selftest/selftest.ts';
 import { setup } from './setup.ts';
 import { withCapture } from './two_boards.ts';
-
-/** How a command ended: as it should, with an error, or called in a wrong way. */
-export const ExitCode = { success: 0, failure: 1, usage: 2 } as const;
-export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 interface CommonOptions {
   readonly device?: string;
@@ -65,57 +61,16 @@ const jsonShapes = {
  * @param signal ends commands: those that watch with success, others as a failure
  * @returns an {@link ExitCode}; of `run` that of the program
  */
-export async function runCommandLine(
+export function runCommandLine(
   words: readonly string[],
   streams: Streams,
   signal: AbortSignal,
 ): Promise<number> {
-  try {
-    await Scope.run(signal, (scope) => programOf(streams, scope).parseAsync(words, { from: 'user' }));
-    return ExitCode.success;
-  } catch (error) {
-    if (error instanceof ProgramEnd) return error.exitCode;
-    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.success : ExitCode.usage;
-    streams.error(`hca: ${signal.aborted ? 'interrupted' : messageOf(error)}\n`);
-    return ExitCode.failure;
-  }
+  return execute(words, streams, signal, (program, scope) => addCommands(program, streams, scope));
 }
 
-/** One line: what was wrong, and what would be right where the message does not say so. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const expected: unknown = Reflect.get(error, 'expected');
-  const cure =
-    typeof expected === 'string' && !error.message.includes(expected) ? `; expected: ${expected}` : '';
-  return `${error.message}${cure}`.replaceAll('\n', ' ');
-}
-
-function programOf(streams: Streams, scope: Scope): Command {
+function addCommands(program: Command, streams: Streams, scope: Scope): void {
   const { signal } = scope;
-  const program = new Command('hca')
-    .description(
-      'An InfiniBand host channel adapter on an FPGA, or its emulated board: inspect and measure it.',
-    )
-    .version(packageVersion)
-    .enablePositionalOptions()
-    .exitOverride()
-    .configureOutput({
-      writeOut: streams.out,
-      writeErr: streams.error,
-      outputError: (text, write) => write(oneLine(text, 'hca --help')),
-    })
-    .addHelpText(
-      'after',
-      `
-Devices: emu:[UF]?progress=shared|own|stepped&… (a new emulated board), serve:NAME[/UF] (a board of hca serve); the default is
-FPGA_VERBS_DEVICE, or emu:
-Exit codes: 0 success, 1 failure, 2 wrong usage.
-
-Examples:
-  hca info -v
-  hca registers underlying_function.status control.lane_state
-  hca doorbell --device 'emu:?progress=own' --cpu 0 --device-cpu 1`,
-    );
   const add = (name: string, description: string, json: string, examples: readonly string[]): Command =>
     program
       .command(name)
@@ -241,30 +196,7 @@ Examples:
         signal,
       }),
     );
-  program
-    .command('run')
-    .description('run a program of libibverbs on its own emulated board, with the library of this package')
-    .configureOutput({ outputError: (text, write) => write(oneLine(text, 'hca run --help')) })
-    .option('--device <device>', 'device string (default: boards of all programs are connected)')
-    .option('--explain', 'print the reason of each failed verb on standard error')
-    .argument('<program>', 'the words after it are passed to the program')
-    .argument('[words...]')
-    .passThroughOptions()
-    .addHelpText(
-      'after',
-      `
-The exit code is the program's; 128 plus the number of the signal that ended it; 127: not found.
-
-Examples:
-  hca run -- ibv_devinfo -v
-  hca run -- ibv_rc_pingpong
-  hca run -- ibv_rc_pingpong localhost
-  hca run --explain -- ib_write_lat
-`,
-    )
-    .action((first: string, words: string[], options: { device?: string; explain?: boolean }) =>
-      run([first, ...words], { device: options.device, explain: options.explain === true }),
-    );
+  addRunCommand(program);
   add('build', 'build the native code of an installed package from its sources', jsonShapes.build, [
     'npx hca build',
   ]).action((options: CommonOptions) => build(outputOf(options), scope));
@@ -398,7 +330,6 @@ Examples:
     );
   addPerformanceCommands(addOfDevice, outputOf, chosenDeviceString, scope);
   addObservationCommands(addOfDevice, outputOf, chosenDeviceString, scope);
-  return program;
 }
 
 /** A device string with another underlying function. @throws VerbsError EINVAL where an address is that of one function */
@@ -412,17 +343,4 @@ function ofFunction(deviceString: string, underlyingFunction: number | undefined
     attribute: '--uf',
     expected: 'the address of that function in --device',
   });
-}
-
-/**
- * An error of commander, on one line.
- * @param help what tells how it is called: added where commander's own words do not say what would be right
- */
-function oneLine(text: string, help: string): string {
-  const line = text
-    .replace(/^error: /, '')
-    .trim()
-    .replaceAll('\n', ' ');
-  const isEnough = !text.startsWith('error: ') || / must be |Allowed choices|Did you mean/.test(line);
-  return `hca: ${isEnough ? line : `${line.replace(/\.$/, '')}; see ${help}`}\n`;
 }

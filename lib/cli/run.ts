@@ -2,17 +2,19 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import path from 'node:path';
 
+import { BackendMissingError } from '../board/backend_missing.ts';
 import {
-  BackendMissingError,
+  chosenDeviceString,
   formatDeviceString,
-  obstaclesOf,
   parseDeviceString,
-  PciError,
-  readPciFunction,
-  servedPath,
   type DeviceName,
-} from '../board/index.ts';
-import { nativeFile } from '../board/native_files.ts';
+} from '../board/device_string.ts';
+import { builtFile, nativeFile, rtlNotBuilt } from '../board/native_files.ts';
+import { obstaclesOf } from '../board/pci/obstacle.ts';
+import { PciError } from '../board/pci/pci_error.ts';
+import { readPciFunction } from '../board/pci/pci_function.ts';
+import { servedPath } from '../board/served_boards.ts';
+import { ProgramEnd } from './program_end.ts';
 
 /** Options of `hca run`. */
 export interface RunOptions {
@@ -32,32 +34,30 @@ const exitNotFound = 127;
 const exitNotRunnable = 126;
 const exitBySignal = 128;
 
-/** The program that `hca run` ran has ended: its exit code is that of `hca`. */
-export class ProgramEnd extends Error {
-  override readonly name = 'ProgramEnd';
-  readonly exitCode: number;
-
-  constructor(exitCode: number) {
-    super(`the program ended with ${exitCode}`);
-    this.exitCode = exitCode;
-  }
-}
-
 /**
  * `hca run`: runs a program of libibverbs on an emulated board of its own, by the library of this package in the place of the system's.
  * @throws ProgramEnd when it has ended; BackendMissingError, DeviceStringError, Error of `nativeFile`: it was not run
  */
 export async function run(words: readonly string[], { device, explain }: RunOptions): Promise<never> {
   const [program, ...rest] = words;
-  const library = path.dirname(nativeFile('verbs/libibverbs.so.1'));
+  const chosen = deviceOfPrograms(chosenDeviceString(device));
   const env = {
     ...process.env,
-    LD_LIBRARY_PATH: before('LD_LIBRARY_PATH', library),
+    LD_LIBRARY_PATH: before('LD_LIBRARY_PATH', librariesFor(chosen)),
     LD_PRELOAD: before('LD_PRELOAD', nodeLibrary),
-    FPGA_VERBS_DEVICE: deviceOfPrograms(device ?? (process.env['FPGA_VERBS_DEVICE'] || 'emu:')),
+    FPGA_VERBS_DEVICE: chosen,
     ...(explain ? { FPGA_VERBS_EXPLAIN: '1' } : {}),
   };
   throw new ProgramEnd(await endOf(() => spawn(program!, rest, { stdio: 'inherit', env }), program!));
+}
+
+/** The folders of the libraries that open a device, as LD_LIBRARY_PATH has them. @throws BackendMissingError: the one for `rtl:` is not built */
+function librariesFor(device: string): string {
+  const plain = path.dirname(nativeFile('verbs/libibverbs.so.1'));
+  if (!device.startsWith('rtl:')) return plain;
+  const rtl = builtFile('verbs_rtl/libibverbs.so.1');
+  if (rtl === undefined) throw new BackendMissingError(rtlNotBuilt(device, 'library'));
+  return `${path.dirname(rtl)}:${plain}`;
 }
 
 /**
@@ -67,15 +67,8 @@ export async function run(words: readonly string[], { device, explain }: RunOpti
  */
 export function deviceOfPrograms(text: string): string {
   const name = parseDeviceString(text);
-  if (name.backend === 'vfio') return ofPciFunction(name);
   if (name.backend === 'serve') return formatDeviceString({ ...name, path: servedPath(name.path) });
-  if (name.backend !== 'emu') {
-    throw new BackendMissingError(
-      name.backend === 'pci'
-        ? `device "${text}": pci: reaches memory of its own alone, and programs of libibverbs register any; expected: vfio:${name.address}`
-        : `device "${text}": programs of libibverbs do not run on such a device; expected: emu:[UF]?…, serve:PATH/UF or vfio:DDDD:BB:DD.F`,
-    );
-  }
+  if ('address' in name) return ofPciFunction(name);
   const { link, fabric, linkLayer } = name.options;
   if (name.options.progress === 'stepped') {
     throw new BackendMissingError(
@@ -93,6 +86,11 @@ export function deviceOfPrograms(text: string): string {
 
 /** The device string of a PCI function. @throws PciError: something stands between the program and it, as `hca setup` says */
 function ofPciFunction(name: Extract<DeviceName, { backend: 'pci' | 'vfio' }>): string {
+  if (name.backend === 'pci') {
+    throw new BackendMissingError(
+      `device "pci:${name.address}": pci: reaches memory of its own alone, and programs of libibverbs register any; expected: vfio:${name.address}`,
+    );
+  }
   const pciFunction = readPciFunction(name.address);
   const obstacles = pciFunction === undefined ? [] : obstaclesOf(name.backend, pciFunction);
   const obstacle = obstacles.find(({ blocks }) => blocks);

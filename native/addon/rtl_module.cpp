@@ -1,27 +1,14 @@
 #include "addon/addon_data.h"
-#include "board/hca_board_blocks.h"
-#include "rtl/collect_buffer_rtl.h"
+#include "rtl/rtl_boards.h"
 #include "rtl/rtl_counters.h"
 #include "rtl/rtl_sizes.h"
-#include "rtl/virtual_kick_rtl.h"
 
 #include <napi.h>
-
-#include <memory>
-#include <utility>
 
 // The addon whose boards have RTL in the place of blocks of the device model.
 namespace fpga_verbs::addon {
 
 namespace {
-
-template <class Block, class Rtl> std::unique_ptr<Block> make(const typename Block::Ports& ports) {
-  return std::make_unique<Rtl>(ports);
-}
-
-const hca::BlockMakers makers{.collect_buffer = make<hca::CollectBufferPort, rtl::CollectBufferRtl>,
-                              .virtual_kick = make<hca::VirtualKickPort, rtl::VirtualKickRtl>,
-                              .beat_bytes = rtl::beat_bytes_of_rtl};
 
 Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
   const rtl::RtlCounters counters = rtl::RtlCountersSum::of_process().get();
@@ -49,17 +36,7 @@ Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
-  define_board_classes(
-      env, exports,
-      [](const std::string& name, const board::HcaBoardOptions& options,
-         std::string& failure) -> std::shared_ptr<board::EmulatedBoard> {
-        failure = rtl::check_sizes(options.hca);
-        if (!failure.empty())
-          return nullptr;
-        return name.empty() ? board::make_hca_board(options, makers, failure)
-                            : board::share_hca_board(name, options, makers, failure);
-      },
-      rtl::usual_parameters());
+  define_board_classes(env, exports, rtl::make_rtl_board, rtl::usual_parameters());
   Napi::Object sizes = Napi::Object::New(env);
   sizes.Set("transmitVirtualLanes", rtl::lanes_of_rtl);
   sizes.Set("virtualCollectBuffers", rtl::vcbs_of_rtl);

@@ -2,6 +2,7 @@
 
 #include "board/emulated_function.h"
 #include "driver/device_string.h"
+#include "driver/rtl_boards.h"
 #include "driver/served_backend.h"
 #include "driver/vfio_backend.h"
 
@@ -30,15 +31,24 @@ private:
   unsigned underlying_function_;
 };
 
-std::unique_ptr<Backend> open_emulated(const std::string& device, int& error, std::string& failure) {
+std::shared_ptr<board::EmulatedBoard>
+make_board(const std::string& name, const board::HcaBoardOptions& options, std::string& failure) {
+  return name.empty() ? board::make_hca_board(options, failure)
+                      : board::share_hca_board(name, options, failure);
+}
+
+// `rtl`: blocks are in RTL; null: all are the model's.
+std::unique_ptr<Backend> open_emulated(const std::string& device, const RtlBoards* rtl, int& error,
+                                       std::string& failure) {
   EmulatedDevice parsed;
+  if (rtl != nullptr)
+    parsed.options.hca = rtl->usual;
   error = EINVAL;
   if (!parse_emulated(device, parsed, failure))
     return nullptr;
   error = ENODEV;
   std::shared_ptr<board::EmulatedBoard> made =
-      parsed.name.empty() ? board::make_hca_board(parsed.options, failure)
-                          : board::share_hca_board(parsed.name, parsed.options, failure);
+      (rtl == nullptr ? make_board : rtl->make)(parsed.name, parsed.options, failure);
   if (made == nullptr) {
     failure = "device \"" + device + "\": " + failure;
     return nullptr;
@@ -57,11 +67,13 @@ std::unique_ptr<Backend> open_emulated(const std::string& device, int& error, st
 } // namespace
 
 std::unique_ptr<Backend> open_backend(const std::string& device, int& error, std::string& failure) {
-  if (is_emulated(device))
-    return open_emulated(device, error, failure);
   const size_t colon = device.find(':');
   const std::string scheme = device.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : device.substr(colon + 1);
+  if (scheme == "emu")
+    return open_emulated(device, nullptr, error, failure);
+  if (scheme == "rtl" && rtl_boards() != nullptr)
+    return open_emulated(device, rtl_boards(), error, failure);
   std::unique_ptr<Backend> backend;
   if (scheme == "vfio") {
     backend = open_vfio(rest, error, failure);
@@ -69,12 +81,18 @@ std::unique_ptr<Backend> open_backend(const std::string& device, int& error, std
     backend = open_served(rest, error, failure);
   } else {
     error = ENOTSUP;
-    failure = scheme == "pci"
-                  ? "pci: reaches memory of its own alone, and programs of libibverbs register any; "
-                    "expected: vfio:" +
-                        rest
-                  : "programs of libibverbs do not run on such a device; expected: emu:[UF]?link=…, "
-                    "serve:PATH/UF or vfio:DDDD:BB:DD.F";
+    if (scheme == "pci")
+      failure =
+          "pci: reaches memory of its own alone, and programs of libibverbs register any; expected: vfio:" +
+          rest;
+    else if (scheme == "rtl")
+      failure = "this library has no blocks in RTL; expected: libibverbs.so.1 of the folder verbs_rtl, which "
+                "hca run "
+                "takes and npm run fpga:addon builds";
+    else
+      failure =
+          "programs of libibverbs do not run on such a device; expected: emu:[UF]?link=…, rtl:[UF]?link=…, "
+          "serve:PATH/UF or vfio:DDDD:BB:DD.F";
   }
   if (backend == nullptr)
     failure = "device \"" + device + "\": " + failure;

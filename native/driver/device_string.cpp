@@ -14,8 +14,6 @@ namespace fpga_verbs::driver {
 
 namespace {
 
-constexpr std::string_view scheme = "emu:";
-
 template <class Number> bool read_number(std::string_view text, Number& number) {
   const char* const end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, number);
@@ -152,15 +150,14 @@ std::map<std::string_view, Reader> readers_of(EmulatedDevice& device) {
 
 } // namespace
 
-bool is_emulated(const std::string& device) { return device == "emu" || device.starts_with(scheme); }
-
 bool parse_emulated(const std::string& device, EmulatedDevice& parsed, std::string& failure) {
   const auto wrong = [&](const std::string& part, const std::string& expected) {
     failure = "device ";
     failure.append(quoted(device)).append(": ").append(part).append("; expected: ").append(expected);
     return false;
   };
-  std::string_view rest = device.starts_with(scheme) ? std::string_view(device).substr(scheme.size()) : "";
+  const size_t colon = device.find(':');
+  std::string_view rest = colon == std::string::npos ? "" : std::string_view(device).substr(colon + 1);
   const size_t question = rest.find('?');
   const std::string_view function = rest.substr(0, question);
   if (!function.empty() && !read_number(function, parsed.underlying_function))

@@ -6,8 +6,8 @@
 
 namespace fpga_verbs::driver {
 
-// An emulated board as a device string names it: emu:[UF][?OPTION=VALUE&…], with the options of
-// lib/board/device_string.ts.
+// An emulated board as a device string names it: emu:[UF][?OPTION=VALUE&…], or rtl: with blocks in RTL; the
+// options are those of lib/board/device_string.ts.
 struct EmulatedDevice {
   unsigned underlying_function = 0;
   std::string name;    // of a board that the process shares; empty: it has its own
@@ -15,10 +15,8 @@ struct EmulatedDevice {
   board::HcaBoardOptions options;
 };
 
-// Whether a device string names an emulated board.
-bool is_emulated(const std::string& device);
-
-// Takes such a device string apart. False: `failure` names the part that is wrong, and what would be right.
+// Takes such a device string apart; what it does not name stays as it is in `parsed`. False: `failure` names
+// the part that is wrong, and what would be right.
 bool parse_emulated(const std::string& device, EmulatedDevice& parsed, std::string& failure);
 
 } // namespace fpga_verbs::driver

@@ -21,7 +21,11 @@ test.for([
   ['emu:?link=host%3', 'option "link" without a value that can be read; expected: link=…'],
   ['emu:9', 'device "emu:9": underlying function 9; expected: 0 to 7'],
   ['emu:1', 'the device is not enabled; open its underlying function 0 first'],
-  ['rtl:', 'device "rtl:": programs of libibverbs do not run on such a device; expected: emu:[UF]?link=…'],
+  [
+    'rtl:',
+    'device "rtl:": this library has no blocks in RTL; expected: libibverbs.so.1 of the folder verbs_rtl',
+  ],
+  ['usb:1', 'device "usb:1": programs of libibverbs do not run on such a device; expected: emu:[UF]?link=…'],
   ['serve:lab', 'device "serve:lab": "lab" is no path; expected: serve:PATH/UF, or hca run'],
   ['serve:/tmp/lab/4294967296', 'underlying function "4294967296"; expected: a whole number'],
   ['pci:0000:00:01.0', 'pci: reaches memory of its own alone'],

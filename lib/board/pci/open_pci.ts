@@ -6,6 +6,7 @@ import { loadAddon, type BoardFunction, type SysfsRange } from '../addon.ts';
 import { readUnderlyingFunction } from '../own_function.ts';
 import { IDENTITY_BAR, readRegions, type Region } from '../regions.ts';
 import { obstaclesOf } from './obstacle.ts';
+import { PciError } from './pci_error.ts';
 import {
   iommufdPaths,
   pathOf,
@@ -15,25 +16,6 @@ import {
   type PciHost,
 } from './pci_function.ts';
 import { resetByRegister } from './reset_by_register.ts';
-
-/** A PCI function that cannot be opened: what stands in the way, and what takes it away. */
-export class PciError extends Error {
-  override readonly name = 'PciError';
-  /** Name of the system's error number. */
-  readonly code: string;
-  /** The cure: a command, where there is one. */
-  readonly expected: string;
-
-  /**
-   * @param code the name of a system error number: `EACCES`, `ENODEV` …
-   * @param expected the cure
-   */
-  constructor(message: string, code: string, expected: string) {
-    super(message);
-    this.code = code;
-    this.expected = expected;
-  }
-}
 
 /**
  * Opens a PCI function through the files of sysfs, as `pci:` does: resets it, and maps its BARs, those for commands write-combining

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { pciFunctions, type PciIdentification } from '../../spec/index.ts';
+import { pciFunctions, type PciIdentification } from '../../spec/pci_functions.ts';
 
 /** A memory BAR of a PCI function. */
 export interface PciBar {
