@@ -3,14 +3,14 @@
 // Registers: _OFFSET in the block, _COUNT and _STRIDE of those that repeat, _RESET. For each field _SHIFT in its 32-bit word
 // and _MASK before the shift; _WORD tells the half of a 64-bit register (0 low, 1 high).
 
-/** Bytes of identity: Identity, sizes and region table; at the start of BAR 0, read by every function. */
+/** Bytes of identity: Identity, sizes and region table, at the start of BAR 0. Every function can read it. */
 export const IDENTITY_BYTES = 4096;
 
-/** identity.magic: "FVHC": this is an fpga-verbs HCA. All ones means that the device is gone. 32 bits, ro. */
+/** identity.magic: "FVHC": the device is an fpga-verbs HCA. All ones: the device is gone. 32 bits, ro. */
 export const IDENTITY_MAGIC_OFFSET = 0x0;
 export const IDENTITY_MAGIC_RESET = 0x43485646;
 
-/** identity.version: Version of this programming interface; the driver refuses another major version. 32 bits, ro. */
+/** identity.version: Version of the programming interface. The driver refuses another major version. 32 bits, ro. */
 export const IDENTITY_VERSION_OFFSET = 0x4;
 export const IDENTITY_VERSION_RESET = 0x10000;
 /** identity.version.minor: Minor version. */
@@ -20,7 +20,7 @@ export const IDENTITY_VERSION_MINOR_MASK = 0xffff;
 export const IDENTITY_VERSION_MAJOR_SHIFT = 16;
 export const IDENTITY_VERSION_MAJOR_MASK = 0xffff;
 
-/** identity.device: Which design this is. 32 bits, ro. */
+/** identity.device: Design and revision of the device. 32 bits, ro. */
 export const IDENTITY_DEVICE_OFFSET = 0x8;
 export const IDENTITY_DEVICE_RESET = 0x0;
 /** identity.device.design: 1: the emulated board; 2: RTL. */
@@ -30,19 +30,19 @@ export const IDENTITY_DEVICE_DESIGN_MASK = 0xffff;
 export const IDENTITY_DEVICE_REVISION_SHIFT = 16;
 export const IDENTITY_DEVICE_REVISION_MASK = 0xffff;
 
-/** identity.capabilities: Optional parts of the board. 32 bits, ro. */
+/** identity.capabilities: Optional features of the board. 32 bits, ro. */
 export const IDENTITY_CAPABILITIES_OFFSET = 0xc;
 export const IDENTITY_CAPABILITIES_RESET = 0x0;
 /** identity.capabilities.single_root_io_virtualization: UF n is virtual function n-1. */
 export const IDENTITY_CAPABILITIES_SINGLE_ROOT_IO_VIRTUALIZATION_SHIFT = 0;
 export const IDENTITY_CAPABILITIES_SINGLE_ROOT_IO_VIRTUALIZATION_MASK = 0x1;
-/** identity.capabilities.scoreboard_variant: How scoreboards are kept. */
+/** identity.capabilities.scoreboard_variant: Variant of the scoreboard update. */
 export const IDENTITY_CAPABILITIES_SCOREBOARD_VARIANT_SHIFT = 1;
 export const IDENTITY_CAPABILITIES_SCOREBOARD_VARIANT_MASK = 0x1;
 /** identity.capabilities.double_word_only: Writes arrive as DWORDs (32-bit bridge). */
 export const IDENTITY_CAPABILITIES_DOUBLE_WORD_ONLY_SHIFT = 2;
 export const IDENTITY_CAPABILITIES_DOUBLE_WORD_ONLY_MASK = 0x1;
-/** identity.capabilities.kick_records: Kick records can be had. */
+/** identity.capabilities.kick_records: The board can write kick records. */
 export const IDENTITY_CAPABILITIES_KICK_RECORDS_SHIFT = 3;
 export const IDENTITY_CAPABILITIES_KICK_RECORDS_MASK = 0x1;
 /** identity.capabilities.rtl_collect_buffer: collect_buffer is RTL. */
@@ -52,7 +52,7 @@ export const IDENTITY_CAPABILITIES_RTL_COLLECT_BUFFER_MASK = 0x1;
 export const IDENTITY_CAPABILITIES_RTL_VIRTUAL_KICK_SHIFT = 5;
 export const IDENTITY_CAPABILITIES_RTL_VIRTUAL_KICK_MASK = 0x1;
 
-/** identity.board_name: Name of the board, UTF-8, zero padded. 32 bits, ro. */
+/** identity.board_name: Board name, UTF-8, zero padded. 32 bits, ro. */
 export const IDENTITY_BOARD_NAME_OFFSET = 0x10;
 export const IDENTITY_BOARD_NAME_COUNT = 8;
 export const IDENTITY_BOARD_NAME_STRIDE = 4;
@@ -66,7 +66,7 @@ export const IDENTITY_UNDERLYING_FUNCTIONS_RESET = 0x0;
 export const IDENTITY_VIRTUAL_COLLECT_BUFFERS_OFFSET = 0x44;
 export const IDENTITY_VIRTUAL_COLLECT_BUFFERS_RESET = 0x0;
 
-/** identity.virtual_collect_buffer_stride: Distance between VCB pages. Unit: bytes. 32 bits, ro. */
+/** identity.virtual_collect_buffer_stride: Distance between two VCB pages. Unit: bytes. 32 bits, ro. */
 export const IDENTITY_VIRTUAL_COLLECT_BUFFER_STRIDE_OFFSET = 0x48;
 export const IDENTITY_VIRTUAL_COLLECT_BUFFER_STRIDE_RESET = 0x0;
 
@@ -74,13 +74,13 @@ export const IDENTITY_VIRTUAL_COLLECT_BUFFER_STRIDE_RESET = 0x0;
 export const IDENTITY_PHYSICAL_COLLECT_BUFFERS_OFFSET = 0x4c;
 export const IDENTITY_PHYSICAL_COLLECT_BUFFERS_RESET = 0x0;
 
-/** identity.dedicated_physical_collect_buffers: Dedicated PCBs. 32 bits, ro. */
+/** identity.dedicated_physical_collect_buffers: Dedicated PCBs outside the pool. 32 bits, ro. */
 export const IDENTITY_DEDICATED_PHYSICAL_COLLECT_BUFFERS_OFFSET = 0x50;
 export const IDENTITY_DEDICATED_PHYSICAL_COLLECT_BUFFERS_RESET = 0x0;
 /** identity.dedicated_physical_collect_buffers.total: All. */
 export const IDENTITY_DEDICATED_PHYSICAL_COLLECT_BUFFERS_TOTAL_SHIFT = 0;
 export const IDENTITY_DEDICATED_PHYSICAL_COLLECT_BUFFERS_TOTAL_MASK = 0xffff;
-/** identity.dedicated_physical_collect_buffers.management: Of these for management. */
+/** identity.dedicated_physical_collect_buffers.management: Part reserved for management. */
 export const IDENTITY_DEDICATED_PHYSICAL_COLLECT_BUFFERS_MANAGEMENT_SHIFT = 16;
 export const IDENTITY_DEDICATED_PHYSICAL_COLLECT_BUFFERS_MANAGEMENT_MASK = 0xffff;
 
@@ -104,34 +104,34 @@ export const IDENTITY_CLOCK_FREQUENCY_RESET = 0x0n;
 export const IDENTITY_BEAT_BYTES_OFFSET = 0x68;
 export const IDENTITY_BEAT_BYTES_RESET = 0x0;
 
-/** identity.queue_entries_maximum: Largest queue. Unit: entries. 32 bits, ro. */
+/** identity.queue_entries_maximum: Maximum entries of a queue. Unit: entries. 32 bits, ro. */
 export const IDENTITY_QUEUE_ENTRIES_MAXIMUM_OFFSET = 0x6c;
 export const IDENTITY_QUEUE_ENTRIES_MAXIMUM_RESET = 0x0;
 
-/** identity.context_memory_needed: Context memory that the device wants. Unit: bytes. 64 bits, ro. */
+/** identity.context_memory_needed: Context memory that the device requires. Unit: bytes. 64 bits, ro. */
 export const IDENTITY_CONTEXT_MEMORY_NEEDED_OFFSET = 0x70;
 export const IDENTITY_CONTEXT_MEMORY_NEEDED_RESET = 0x0n;
 
-/** identity.regions: Entries of the region table. 32 bits, ro. */
+/** identity.regions: Valid entries of the region table. 32 bits, ro. */
 export const IDENTITY_REGIONS_OFFSET = 0x80;
 export const IDENTITY_REGIONS_RESET = 0x0;
 
-/** identity.region: Region table: what the region holds. 32 bits, ro. */
+/** identity.region: Region table: type and BAR of the region. 32 bits, ro. */
 export const IDENTITY_REGION_OFFSET = 0x100;
 export const IDENTITY_REGION_COUNT = 8;
 export const IDENTITY_REGION_STRIDE = 32;
 export const IDENTITY_REGION_RESET = 0x0;
-/** identity.region.type: Its contents. */
+/** identity.region.type: Contents of the region. */
 export const IDENTITY_REGION_TYPE_SHIFT = 0;
 export const IDENTITY_REGION_TYPE_MASK = 0xff;
 /** identity.region.bar: BAR number. */
 export const IDENTITY_REGION_BAR_SHIFT = 8;
 export const IDENTITY_REGION_BAR_MASK = 0xff;
-/** identity.region.prefetchable: May be mapped write-combining. */
+/** identity.region.prefetchable: The driver may map the region write-combining. */
 export const IDENTITY_REGION_PREFETCHABLE_SHIFT = 16;
 export const IDENTITY_REGION_PREFETCHABLE_MASK = 0x1;
 
-/** identity.region_entries: Region table: pages of stride bytes in the region. 32 bits, ro. */
+/** identity.region_entries: Region table: pages in the region, each page_stride apart. 32 bits, ro. */
 export const IDENTITY_REGION_ENTRIES_OFFSET = 0x104;
 export const IDENTITY_REGION_ENTRIES_COUNT = 8;
 export const IDENTITY_REGION_ENTRIES_STRIDE = 32;
@@ -155,23 +155,23 @@ export const IDENTITY_REGION_PAGE_STRIDE_COUNT = 8;
 export const IDENTITY_REGION_PAGE_STRIDE_STRIDE = 32;
 export const IDENTITY_REGION_PAGE_STRIDE_RESET = 0x0;
 
-/** Bytes of underlying_function: Register page of an underlying function. */
+/** Bytes of underlying_function: Register page of one underlying function. */
 export const UNDERLYING_FUNCTION_BYTES = 65536;
 
-/** underlying_function.status: State of the function. 32 bits, ro. */
+/** underlying_function.status: Status of the function. 32 bits, ro. */
 export const UNDERLYING_FUNCTION_STATUS_OFFSET = 0x0;
 export const UNDERLYING_FUNCTION_STATUS_RESET = 0x0;
 /** underlying_function.status.enabled: The control function has enabled the device. */
 export const UNDERLYING_FUNCTION_STATUS_ENABLED_SHIFT = 0;
 export const UNDERLYING_FUNCTION_STATUS_ENABLED_MASK = 0x1;
-/** underlying_function.status.reset_in_progress: A reset is not finished. */
+/** underlying_function.status.reset_in_progress: A reset is in progress. */
 export const UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_SHIFT = 1;
 export const UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_MASK = 0x1;
 /** underlying_function.status.underlying_function: Number of the function. */
 export const UNDERLYING_FUNCTION_STATUS_UNDERLYING_FUNCTION_SHIFT = 8;
 export const UNDERLYING_FUNCTION_STATUS_UNDERLYING_FUNCTION_MASK = 0xff;
 
-/** underlying_function.reset: Writing 1 resets the function; reset_in_progress is set until it is done. 32 bits, wo. */
+/** underlying_function.reset: Writing 1 resets the function. reset_in_progress stays set until the reset is complete. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_RESET_OFFSET = 0x4;
 export const UNDERLYING_FUNCTION_RESET_RESET = 0x0;
 /** underlying_function.reset.reset: Reset. */
@@ -188,38 +188,38 @@ export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_BASE_MASK = 0xffff;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_COUNT_SHIFT = 16;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_COUNT_MASK = 0xffff;
 
-/** underlying_function.virtual_collect_buffer_sub_bar: Sub-BAR: dividers, counted from the base. [0, low) belongs to the low level, [low, high) is shared, [high, count) belongs to the high level. 32 bits, ro. */
+/** underlying_function.virtual_collect_buffer_sub_bar: Sub-BAR: two dividers, relative to the base. VCBs [0, low) belong to the low level, [low, high) are shared, [high, count) belong to the high level. 32 bits, ro. */
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET = 0xc;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_RESET = 0x0;
-/** underlying_function.virtual_collect_buffer_sub_bar.low: End of the low level's part. */
+/** underlying_function.virtual_collect_buffer_sub_bar.low: End of the low level's range. */
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_LOW_SHIFT = 0;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_LOW_MASK = 0xffff;
-/** underlying_function.virtual_collect_buffer_sub_bar.high: Begin of the high level's part. */
+/** underlying_function.virtual_collect_buffer_sub_bar.high: Start of the high level's range. */
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_HIGH_SHIFT = 16;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_HIGH_MASK = 0xffff;
 
-/** underlying_function.clock: Device clock; reading the low half latches the high half. Unit: clock ticks. 64 bits, ro. */
+/** underlying_function.clock: Device clock. Reading the low half latches the high half. Unit: clock ticks. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_CLOCK_OFFSET = 0x10;
 export const UNDERLYING_FUNCTION_CLOCK_RESET = 0x0n;
 
-/** underlying_function.management_lock: Reading tries to lock a dedicated PCB for the management page. 32 bits, ro_side_effect. */
+/** underlying_function.management_lock: A read requests a dedicated PCB for the management page. 32 bits, ro_side_effect. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_LOCK_OFFSET = 0x18;
 export const UNDERLYING_FUNCTION_MANAGEMENT_LOCK_RESET = 0x0;
-/** underlying_function.management_lock.granted: The lock is held by this function. */
+/** underlying_function.management_lock.granted: This function holds the lock. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_LOCK_GRANTED_SHIFT = 0;
 export const UNDERLYING_FUNCTION_MANAGEMENT_LOCK_GRANTED_MASK = 0x1;
-/** underlying_function.management_lock.physical_collect_buffer: Dedicated PCB, when granted. */
+/** underlying_function.management_lock.physical_collect_buffer: Dedicated PCB, if granted. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_LOCK_PHYSICAL_COLLECT_BUFFER_SHIFT = 8;
 export const UNDERLYING_FUNCTION_MANAGEMENT_LOCK_PHYSICAL_COLLECT_BUFFER_MASK = 0xff;
 
-/** underlying_function.management_unlock: Writing 1 gives back a lock that was not used. 32 bits, wo. */
+/** underlying_function.management_unlock: Writing 1 releases an unused lock. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_OFFSET = 0x1c;
 export const UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_RESET = 0x0;
 /** underlying_function.management_unlock.unlock: Unlock. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_UNLOCK_SHIFT = 0;
 export const UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_UNLOCK_MASK = 0x1;
 
-/** underlying_function.management_doorbell: Management commands that lie in the management send queue and have to be fetched. 32 bits, wo. */
+/** underlying_function.management_doorbell: Rings for management commands in the management send queue. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET = 0x20;
 export const UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_RESET = 0x0;
 /** underlying_function.management_doorbell.tail: Sequence number after the newest command. */
@@ -229,7 +229,7 @@ export const UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_TAIL_MASK = 0xffff;
 /** underlying_function.management_queue_size: Size of both management queues. 32 bits, rw. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_OFFSET = 0x24;
 export const UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_RESET = 0x0;
-/** underlying_function.management_queue_size.entries_log2: log2 of the entries, up to 8. The send queue has 64 B entries. */
+/** underlying_function.management_queue_size.entries_log2: log2 of the entries, at most 8. Send queue entries are 64 B. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_ENTRIES_LOG2_SHIFT = 0;
 export const UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_ENTRIES_LOG2_MASK = 0x1f;
 
@@ -237,7 +237,7 @@ export const UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_ENTRIES_LOG2_MASK = 0x1f;
 export const UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET = 0x28;
 export const UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_RESET = 0x0n;
 
-/** underlying_function.management_completion_queue_address: DMA address of the management completion queue, 4 KiB aligned. Writing it begins the queues anew. Unit: bytes. 64 bits, rw. */
+/** underlying_function.management_completion_queue_address: DMA address of the management completion queue, 4 KiB aligned. A write restarts both queues. Unit: bytes. 64 bits, rw. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET = 0x30;
 export const UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_RESET = 0x0n;
 
@@ -247,13 +247,13 @@ export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_IN_USE_COUNT = 8;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_IN_USE_STRIDE = 4;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_IN_USE_RESET = 0x0;
 
-/** underlying_function.physical_collect_buffers_total: PCBs that the collect group owns: low, high, shared by the levels. 32 bits, ro. */
+/** underlying_function.physical_collect_buffers_total: PCBs that the collect group owns: low, high, shared by both levels. 32 bits, ro. */
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_OFFSET = 0x60;
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_COUNT = 3;
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_STRIDE = 4;
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_RESET = 0x0;
 
-/** underlying_function.physical_collect_buffers_available: PCBs of the collect group that are free. 32 bits, ro. */
+/** underlying_function.physical_collect_buffers_available: Free PCBs of the collect group. 32 bits, ro. */
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_AVAILABLE_OFFSET = 0x70;
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_AVAILABLE_COUNT = 3;
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_AVAILABLE_STRIDE = 4;
@@ -265,17 +265,17 @@ export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_IN_USE_COUNT = 3;
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_IN_USE_STRIDE = 4;
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_IN_USE_RESET = 0x0;
 
-/** underlying_function.physical_collect_buffers_borrowed: PCBs that the function holds of those that all functions share. 32 bits, ro. */
+/** underlying_function.physical_collect_buffers_borrowed: PCBs that the function holds from the pool shared by all functions. 32 bits, ro. */
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_BORROWED_OFFSET = 0x8c;
 export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_BORROWED_RESET = 0x0;
 
-/** underlying_function.kick_record_control: Kick records of this function. 32 bits, rw. */
+/** underlying_function.kick_record_control: Kick record ring of this function. 32 bits, rw. */
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET = 0x90;
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_RESET = 0x0;
-/** underlying_function.kick_record_control.enable: Write records. Setting it begins the ring anew. */
+/** underlying_function.kick_record_control.enable: The device writes records. Setting the bit restarts the ring. */
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_SHIFT = 0;
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_MASK = 0x1;
-/** underlying_function.kick_record_control.entries_log2: log2 of the entries of the ring, up to 16. */
+/** underlying_function.kick_record_control.entries_log2: log2 of the ring entries, at most 16. */
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_SHIFT = 8;
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_MASK = 0x1f;
 
@@ -283,69 +283,69 @@ export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_MASK = 0x1f;
 export const UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET = 0x98;
 export const UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_RESET = 0x0n;
 
-/** underlying_function.kick_record_head_address: DMA address of the host's head: a ring_head. Unit: bytes. 64 bits, rw. */
+/** underlying_function.kick_record_head_address: DMA address of the host's head, a ring_head. Unit: bytes. 64 bits, rw. */
 export const UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET = 0xa0;
 export const UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_RESET = 0x0n;
 
-/** underlying_function.queuing_structure_address: DMA address of the queuing structure of a level: low, high. Contiguous queuing_structure_entry. Unit: bytes. 64 bits, rw. */
+/** underlying_function.queuing_structure_address: DMA address of the queuing structure per level: low, high. An array of queuing_structure_entry. Unit: bytes. 64 bits, rw. */
 export const UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET = 0xb0;
 export const UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_COUNT = 2;
 export const UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE = 8;
 export const UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_RESET = 0x0n;
 
-/** underlying_function.queuing_structure_size: Size of each queuing structure; at least the queue pairs of the function. 32 bits, rw. */
+/** underlying_function.queuing_structure_size: Size of each queuing structure; at least the number of queue pairs of the function. 32 bits, rw. */
 export const UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET = 0xc0;
 export const UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_RESET = 0x0;
-/** underlying_function.queuing_structure_size.entries_log2: log2 of the entries, up to 16. */
+/** underlying_function.queuing_structure_size.entries_log2: log2 of the entries, at most 16. */
 export const UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_ENTRIES_LOG2_SHIFT = 0;
 export const UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_ENTRIES_LOG2_MASK = 0x1f;
 
-/** underlying_function.transmit_virtual_lanes: Mapping table: lanes of a level (low, high), a bit each. 64 bits, ro. */
+/** underlying_function.transmit_virtual_lanes: Mapping table: TVLs of a level (low, high), one bit each. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET = 0xc8;
 export const UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT = 2;
 export const UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE = 8;
 export const UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_RESET = 0x0n;
 
-/** underlying_function.level_execution_credits: Execution credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro. */
+/** underlying_function.level_execution_credits: Execution credits of the TVLs of a level (low, high). A TVL that serves both levels counts for both. Unit: credits. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OFFSET = 0xd8;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_COUNT = 2;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_STRIDE = 8;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_RESET = 0x0n;
-/** underlying_function.level_execution_credits.own: Credits that the lanes own. */
+/** underlying_function.level_execution_credits.own: Credits that the TVLs own. */
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_WORD = 0;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_SHIFT = 0;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_MASK = 0xffff;
-/** underlying_function.level_execution_credits.own_free: Of these, those that are free. */
+/** underlying_function.level_execution_credits.own_free: Own credits that are free. */
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_FREE_WORD = 0;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_FREE_SHIFT = 16;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_FREE_MASK = 0xffff;
-/** underlying_function.level_execution_credits.shared_held: Shared credits that the lanes hold. */
+/** underlying_function.level_execution_credits.shared_held: Shared credits that the TVLs hold. */
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_HELD_WORD = 1;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_HELD_SHIFT = 0;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_HELD_MASK = 0xffff;
-/** underlying_function.level_execution_credits.shared_free: Shared credits that are free, for all lanes. */
+/** underlying_function.level_execution_credits.shared_free: Shared credits that are free, for all TVLs. */
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_FREE_WORD = 1;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_FREE_SHIFT = 16;
 export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_FREE_MASK = 0xffff;
 
-/** underlying_function.level_completion_credits: Completion credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro. */
+/** underlying_function.level_completion_credits: Completion credits of the TVLs of a level (low, high). A TVL that serves both levels counts for both. Unit: credits. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OFFSET = 0xe8;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_COUNT = 2;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_STRIDE = 8;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_RESET = 0x0n;
-/** underlying_function.level_completion_credits.own: Credits that the lanes own. */
+/** underlying_function.level_completion_credits.own: Credits that the TVLs own. */
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_WORD = 0;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_SHIFT = 0;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_MASK = 0xffff;
-/** underlying_function.level_completion_credits.own_free: Of these, those that are free. */
+/** underlying_function.level_completion_credits.own_free: Own credits that are free. */
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_FREE_WORD = 0;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_FREE_SHIFT = 16;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_FREE_MASK = 0xffff;
-/** underlying_function.level_completion_credits.shared_held: Shared credits that the lanes hold. */
+/** underlying_function.level_completion_credits.shared_held: Shared credits that the TVLs hold. */
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_HELD_WORD = 1;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_HELD_SHIFT = 0;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_HELD_MASK = 0xffff;
-/** underlying_function.level_completion_credits.shared_free: Shared credits that are free, for all lanes. */
+/** underlying_function.level_completion_credits.shared_free: Shared credits that are free, for all TVLs. */
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_FREE_WORD = 1;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_FREE_SHIFT = 16;
 export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_FREE_MASK = 0xffff;
@@ -357,34 +357,34 @@ export const UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_RESET = 0x0;
 export const UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_EVENT_QUEUE_SHIFT = 0;
 export const UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_EVENT_QUEUE_MASK = 0xff;
 
-/** underlying_function.completion_queue_arm: Arms a completion queue; one 8 B store. 64 bits, wo. */
+/** underlying_function.completion_queue_arm: Arms a completion queue. Written with one 8 B store. 64 bits, wo. */
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET = 0x108;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_RESET = 0x0n;
 /** underlying_function.completion_queue_arm.completion_queue: Completion queue. */
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_COMPLETION_QUEUE_WORD = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_COMPLETION_QUEUE_SHIFT = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_COMPLETION_QUEUE_MASK = 0xffffff;
-/** underlying_function.completion_queue_arm.solicited: Only completions that are solicited, or failures. */
+/** underlying_function.completion_queue_arm.solicited: Signal only on a solicited or failed completion. */
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_WORD = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_SHIFT = 24;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_MASK = 0x1;
-/** underlying_function.completion_queue_arm.arm_sequence: Events of the queue that the host has taken, modulo 128; an arming with that of the last event is ignored. */
+/** underlying_function.completion_queue_arm.arm_sequence: Events of the queue that the host has consumed, modulo 128. The device ignores an arm request that repeats the value of the last event. */
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_WORD = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_SHIFT = 25;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_MASK = 0x7f;
-/** underlying_function.completion_queue_arm.head: Host's head. */
+/** underlying_function.completion_queue_arm.head: Head of the host. */
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_HEAD_WORD = 1;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_HEAD_SHIFT = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_HEAD_MASK = 0xffffffff;
 
-/** underlying_function.receive_doorbell: Work requests were added to a receive queue; one 8 B store. In the error state they are flushed. 64 bits, wo. */
+/** underlying_function.receive_doorbell: Announces new work requests in a receive queue. Written with one 8 B store. In the error state the device flushes them. 64 bits, wo. */
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET = 0x110;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_RESET = 0x0n;
 /** underlying_function.receive_doorbell.queue: Queue pair or shared receive queue. */
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_QUEUE_WORD = 0;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_QUEUE_SHIFT = 0;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_QUEUE_MASK = 0xffffff;
-/** underlying_function.receive_doorbell.shared: It is a shared receive queue. */
+/** underlying_function.receive_doorbell.shared: The queue is a shared receive queue. */
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_SHARED_WORD = 0;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_SHARED_SHIFT = 24;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_SHARED_MASK = 0x1;
@@ -393,29 +393,29 @@ export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_WORD = 1;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_SHIFT = 0;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_MASK = 0xffff;
 
-/** underlying_function.inspect_queue_pair: Number of the queue pair, of this function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw. */
+/** underlying_function.inspect_queue_pair: Selects the queue pair of this function that the following registers show: by the number that peers use, else by the number that commands use. 32 bits, rw. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_OFFSET = 0x120;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_RESET = 0x0;
 
-/** underlying_function.inspect_queue_pair_state: State of the selected queue pair's send queue. 32 bits, ro. */
+/** underlying_function.inspect_queue_pair_state: Send queue state of the selected queue pair. 32 bits, ro. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_OFFSET = 0x124;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RESET = 0x0;
-/** underlying_function.inspect_queue_pair_state.found: There is a queue pair of this number. */
+/** underlying_function.inspect_queue_pair_state.found: A queue pair with this number exists. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_FOUND_SHIFT = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_FOUND_MASK = 0x1;
-/** underlying_function.inspect_queue_pair_state.stopped: The scheduler is stopped for it. */
+/** underlying_function.inspect_queue_pair_state.stopped: The scheduler does not fetch for it: a stop doorbell, or a failed fetch. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_STOPPED_SHIFT = 1;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_STOPPED_MASK = 0x1;
-/** underlying_function.inspect_queue_pair_state.scheduled: It waits in the queuing structure, or is in the scheduler's hands. */
+/** underlying_function.inspect_queue_pair_state.scheduled: The queue pair is in the queuing structure, or the scheduler is serving it. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_SCHEDULED_SHIFT = 2;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_SCHEDULED_MASK = 0x1;
-/** underlying_function.inspect_queue_pair_state.receiver_not_ready_wait: The peer asked to wait; the timer runs. */
+/** underlying_function.inspect_queue_pair_state.receiver_not_ready_wait: The peer sent an RNR NAK and the timer is running. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_WAIT_SHIFT = 3;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_WAIT_MASK = 0x1;
 /** underlying_function.inspect_queue_pair_state.state: State. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_STATE_SHIFT = 4;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_STATE_MASK = 0xf;
-/** underlying_function.inspect_queue_pair_state.hold: Why it may not send its next command now. */
+/** underlying_function.inspect_queue_pair_state.hold: Reason why the next command may not be sent yet. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_HOLD_SHIFT = 8;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_HOLD_MASK = 0x7;
 /** underlying_function.inspect_queue_pair_state.quality_of_service_level: Level. */
@@ -431,55 +431,55 @@ export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_RET
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_UNDERLYING_FUNCTION_SHIFT = 24;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_UNDERLYING_FUNCTION_MASK = 0xff;
 
-/** underlying_function.inspect_queue_pair_positions: Positions of the selected queue pair in its send queue. 64 bits, ro. */
+/** underlying_function.inspect_queue_pair_positions: Send queue positions of the selected queue pair. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_OFFSET = 0x128;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_RESET = 0x0n;
-/** underlying_function.inspect_queue_pair_positions.next: Sequence number to execute. */
+/** underlying_function.inspect_queue_pair_positions.next: Next sequence number to execute. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_WORD = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_SHIFT = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_MASK = 0xffff;
-/** underlying_function.inspect_queue_pair_positions.posted: Newest one known to lie in the send queue. */
+/** underlying_function.inspect_queue_pair_positions.posted: Newest sequence number known to be in the send queue. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_WORD = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_SHIFT = 16;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_MASK = 0xffff;
-/** underlying_function.inspect_queue_pair_positions.acknowledged: Oldest one not acknowledged. */
+/** underlying_function.inspect_queue_pair_positions.acknowledged: Oldest unacknowledged sequence number. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_WORD = 1;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_SHIFT = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_MASK = 0xffff;
-/** underlying_function.inspect_queue_pair_positions.fetch_next: Next one that the scheduler fetches. */
+/** underlying_function.inspect_queue_pair_positions.fetch_next: Next sequence number that the scheduler fetches. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_WORD = 1;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_SHIFT = 16;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_MASK = 0xffff;
 
-/** underlying_function.inspect_queue_pair_lane: Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro. */
+/** underlying_function.inspect_queue_pair_lane: Kicked, unfinished commands of the selected queue pair, their TVL, and the resource that the next command waits for. 32 bits, ro. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_OFFSET = 0x130;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_RESET = 0x0;
 /** underlying_function.inspect_queue_pair_lane.commands: Commands. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_COMMANDS_SHIFT = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_COMMANDS_MASK = 0xffff;
-/** underlying_function.inspect_queue_pair_lane.transmit_virtual_lane: TVL, while there are commands. */
+/** underlying_function.inspect_queue_pair_lane.transmit_virtual_lane: TVL of these commands, if there are any. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_SHIFT = 16;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_MASK = 0xff;
-/** underlying_function.inspect_queue_pair_lane.room_wait: Room that its next command waits for. */
+/** underlying_function.inspect_queue_pair_lane.room_wait: Room that the next command waits for. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_SHIFT = 24;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_MASK = 0x3;
 
-/** underlying_function.inspect_queue_pair_numbers: Both numbers of the selected queue pair, which either of them selects. 64 bits, ro. */
+/** underlying_function.inspect_queue_pair_numbers: Both numbers of the selected queue pair. Either number selects it. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_OFFSET = 0x138;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_RESET = 0x0n;
-/** underlying_function.inspect_queue_pair_numbers.virtual_queue_pair: The one that peers know. */
+/** underlying_function.inspect_queue_pair_numbers.virtual_queue_pair: Number that peers use. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_WORD = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_SHIFT = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_MASK = 0xffffff;
-/** underlying_function.inspect_queue_pair_numbers.bound: It is bound: packets with it are taken. */
+/** underlying_function.inspect_queue_pair_numbers.bound: The number is bound: the device accepts packets for it. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_WORD = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_SHIFT = 24;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_MASK = 0x1;
-/** underlying_function.inspect_queue_pair_numbers.time_wait: It is in time-wait since its last connection ended. */
+/** underlying_function.inspect_queue_pair_numbers.time_wait: The number is in time-wait since its last connection ended. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_WORD = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_SHIFT = 25;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_MASK = 0x1;
-/** underlying_function.inspect_queue_pair_numbers.queue_pair_number: The one of commands, completions and events. */
+/** underlying_function.inspect_queue_pair_numbers.queue_pair_number: Number in commands, completions and events. */
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_WORD = 1;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_SHIFT = 0;
 export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
@@ -488,7 +488,7 @@ export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_MA
 export const UNDERLYING_FUNCTION_KICKS_OFFSET = 0x200;
 export const UNDERLYING_FUNCTION_KICKS_RESET = 0x0n;
 
-/** underlying_function.send_queue_mode_kicks: Commands that found no PCB. Unit: events. 64 bits, ro. */
+/** underlying_function.send_queue_mode_kicks: Commands complete in send queue mode, without a PCB. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET = 0x208;
 export const UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_RESET = 0x0n;
 
@@ -500,19 +500,19 @@ export const UNDERLYING_FUNCTION_SCHEDULED_KICKS_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET = 0x218;
 export const UNDERLYING_FUNCTION_COMMANDS_REFUSED_RESET = 0x0n;
 
-/** underlying_function.writes_dropped: Writes to VCBs in error or closed. Unit: events. 64 bits, ro. */
+/** underlying_function.writes_dropped: Writes dropped because the VCB is in error or closed. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET = 0x220;
 export const UNDERLYING_FUNCTION_WRITES_DROPPED_RESET = 0x0n;
 
-/** underlying_function.commands_stale: Commands dropped because their number had already been executed. Unit: events. 64 bits, ro. */
+/** underlying_function.commands_stale: Commands dropped because their sequence number was already executed. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_COMMANDS_STALE_OFFSET = 0x228;
 export const UNDERLYING_FUNCTION_COMMANDS_STALE_RESET = 0x0n;
 
-/** underlying_function.commands_handed_back: Commands handed back to the scheduler because it was not their turn. Unit: events. 64 bits, ro. */
+/** underlying_function.commands_handed_back: Commands returned to the scheduler because they were out of turn. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_COMMANDS_HANDED_BACK_OFFSET = 0x230;
 export const UNDERLYING_FUNCTION_COMMANDS_HANDED_BACK_RESET = 0x0n;
 
-/** underlying_function.checksum_mismatches: Doorbell checksums that did not match. Unit: events. 64 bits, ro. */
+/** underlying_function.checksum_mismatches: Doorbell checksum mismatches. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_CHECKSUM_MISMATCHES_OFFSET = 0x238;
 export const UNDERLYING_FUNCTION_CHECKSUM_MISMATCHES_RESET = 0x0n;
 
@@ -520,11 +520,11 @@ export const UNDERLYING_FUNCTION_CHECKSUM_MISMATCHES_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET = 0x240;
 export const UNDERLYING_FUNCTION_COMMANDS_CANCELLED_RESET = 0x0n;
 
-/** underlying_function.commands_sent: Commands whose last packet has left. Unit: events. 64 bits, ro. */
+/** underlying_function.commands_sent: Commands whose last packet was sent. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET = 0x248;
 export const UNDERLYING_FUNCTION_COMMANDS_SENT_RESET = 0x0n;
 
-/** underlying_function.commands_failed: Commands that ended in an error or were flushed. Unit: events. 64 bits, ro. */
+/** underlying_function.commands_failed: Commands that failed or were flushed. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_COMMANDS_FAILED_OFFSET = 0x250;
 export const UNDERLYING_FUNCTION_COMMANDS_FAILED_RESET = 0x0n;
 
@@ -532,15 +532,15 @@ export const UNDERLYING_FUNCTION_COMMANDS_FAILED_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_KICK_RECORDS_WRITTEN_OFFSET = 0x258;
 export const UNDERLYING_FUNCTION_KICK_RECORDS_WRITTEN_RESET = 0x0n;
 
-/** underlying_function.kick_records_dropped: Kick records dropped: ring full. Unit: events. 64 bits, ro. */
+/** underlying_function.kick_records_dropped: Kick records dropped because the ring was full. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_OFFSET = 0x260;
 export const UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_RESET = 0x0n;
 
-/** underlying_function.events_dropped: Events dropped: event queue full or none. Unit: events. 64 bits, ro. */
+/** underlying_function.events_dropped: Events dropped because the event queue was full or missing. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_EVENTS_DROPPED_OFFSET = 0x268;
 export const UNDERLYING_FUNCTION_EVENTS_DROPPED_RESET = 0x0n;
 
-/** underlying_function.dma_faults: DMAs that reached nothing. Unit: events. 64 bits, ro. */
+/** underlying_function.dma_faults: DMA accesses to an unmapped address. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET = 0x270;
 export const UNDERLYING_FUNCTION_DMA_FAULTS_RESET = 0x0n;
 
@@ -548,19 +548,19 @@ export const UNDERLYING_FUNCTION_DMA_FAULTS_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_READS_REFUSED_OFFSET = 0x278;
 export const UNDERLYING_FUNCTION_READS_REFUSED_RESET = 0x0n;
 
-/** underlying_function.half_written_commands: Commands incomplete longer than the limit. Unit: events. 64 bits, ro. */
+/** underlying_function.half_written_commands: Commands incomplete for longer than the limit. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_OFFSET = 0x280;
 export const UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_RESET = 0x0n;
 
-/** underlying_function.completions_dropped: Completions dropped: completion queue in error or none of this function. Unit: events. 64 bits, ro. */
+/** underlying_function.completions_dropped: Completions dropped because the completion queue was in error or not owned by this function. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_OFFSET = 0x288;
 export const UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_RESET = 0x0n;
 
-/** underlying_function.requests_dropped: Request packets that were dropped: by receive, or by dma_validation with a message that an unreliable service refuses. Unit: packets. 64 bits, ro. */
+/** underlying_function.requests_dropped: Request packets dropped by receive, or by dma_validation if an unreliable service refuses the message. Unit: packets. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_REQUESTS_DROPPED_OFFSET = 0x290;
 export const UNDERLYING_FUNCTION_REQUESTS_DROPPED_RESET = 0x0n;
 
-/** underlying_function.requests_duplicate: Request packets that had been accepted before. Unit: packets. 64 bits, ro. */
+/** underlying_function.requests_duplicate: Duplicate request packets. Unit: packets. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_REQUESTS_DUPLICATE_OFFSET = 0x298;
 export const UNDERLYING_FUNCTION_REQUESTS_DUPLICATE_RESET = 0x0n;
 
@@ -572,33 +572,33 @@ export const UNDERLYING_FUNCTION_NEGATIVE_ACKNOWLEDGES_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_OFFSET = 0x2a8;
 export const UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_RESET = 0x0n;
 
-/** underlying_function.send_queue_mode_entered: Commands that were begun and found no PCB. Unit: events. 64 bits, ro. */
+/** underlying_function.send_queue_mode_entered: Commands that entered send queue mode because no PCB was available. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET = 0x2b0;
 export const UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_RESET = 0x0n;
 
-/** underlying_function.list_refusals: Kicked commands that found no entry credit or no room on the list of their TVL, and went to the send queue. Unit: events. 64 bits, ro. */
+/** underlying_function.list_refusals: Kicked commands moved to the send queue because their TVL's list had no entry credit or no room. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_LIST_REFUSALS_OFFSET = 0x2b8;
 export const UNDERLYING_FUNCTION_LIST_REFUSALS_RESET = 0x0n;
 
-/** underlying_function.send_holds: Commands whose turn it was and that could not be sent then, by send_hold. Unit: events. 64 bits, ro. */
+/** underlying_function.send_holds: Commands at the head of their queue that could not be sent, by send_hold. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_SEND_HOLDS_OFFSET = 0x2c0;
 export const UNDERLYING_FUNCTION_SEND_HOLDS_COUNT = 8;
 export const UNDERLYING_FUNCTION_SEND_HOLDS_STRIDE = 8;
 export const UNDERLYING_FUNCTION_SEND_HOLDS_RESET = 0x0n;
 
-/** underlying_function.room_waits: Queue pairs whose next command was not fetched because no list would take it, by room_wait. Unit: events. 64 bits, ro. */
+/** underlying_function.room_waits: Queue pairs whose next command was not fetched because no list could accept it, by room_wait. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_ROOM_WAITS_OFFSET = 0x300;
 export const UNDERLYING_FUNCTION_ROOM_WAITS_COUNT = 4;
 export const UNDERLYING_FUNCTION_ROOM_WAITS_STRIDE = 8;
 export const UNDERLYING_FUNCTION_ROOM_WAITS_RESET = 0x0n;
 
-/** underlying_function.credit_waits: Commands that came to the list of a TVL while no credit was free for it: execution, completion. Unit: events. 64 bits, ro. */
+/** underlying_function.credit_waits: Commands that reached a TVL's list when no credit was free: execution, completion. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_CREDIT_WAITS_OFFSET = 0x320;
 export const UNDERLYING_FUNCTION_CREDIT_WAITS_COUNT = 2;
 export const UNDERLYING_FUNCTION_CREDIT_WAITS_STRIDE = 8;
 export const UNDERLYING_FUNCTION_CREDIT_WAITS_RESET = 0x0n;
 
-/** underlying_function.dedicated_waits: Turns of a queue pair in send_queue_scheduler in which no dedicated PCB was free. Unit: events. 64 bits, ro. */
+/** underlying_function.dedicated_waits: Turns of a queue pair in send_queue_scheduler without a free dedicated PCB. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_DEDICATED_WAITS_OFFSET = 0x330;
 export const UNDERLYING_FUNCTION_DEDICATED_WAITS_RESET = 0x0n;
 
@@ -606,30 +606,30 @@ export const UNDERLYING_FUNCTION_DEDICATED_WAITS_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_OFFSET = 0x338;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_RESET = 0x0n;
 
-/** underlying_function.management_page: The management page: a management command is written here while the lock is held. 32 bits, wo. */
+/** underlying_function.management_page: Management page. The lock holder writes a management command here. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 0x8000;
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_STRIDE = 4;
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_RESET = 0x0;
 
-/** Bytes of control: Control registers of the device; for UF 0. */
+/** Bytes of control: Control registers of the device, for UF 0 only. */
 export const CONTROL_BYTES = 65536;
 
-/** control.control: Enable and reset of the device. 32 bits, rw. */
+/** control.control: Enables and resets the device. 32 bits, rw. */
 export const CONTROL_CONTROL_OFFSET = 0x0;
 export const CONTROL_CONTROL_RESET = 0x0;
-/** control.control.enable: Commands are accepted. Cleared: ports go down, packets and writes to VCBs are dropped and counted, queue pairs go to error and what is posted completes flushed, until it is set again. */
+/** control.control.enable: The device accepts commands. While clear, ports are down, the device drops and counts packets and VCB writes, queue pairs are in error, and posted work requests complete flushed. */
 export const CONTROL_CONTROL_ENABLE_SHIFT = 0;
 export const CONTROL_CONTROL_ENABLE_MASK = 0x1;
-/** control.control.reset: Writing 1 resets the device; reads 1 until it is done. */
+/** control.control.reset: Writing 1 resets the device. Reads 1 until the reset is complete. */
 export const CONTROL_CONTROL_RESET_SHIFT = 1;
 export const CONTROL_CONTROL_RESET_MASK = 0x1;
 
-/** control.half_written_limit: A command incomplete for longer raises an event; 0: never. Unit: clock ticks. 64 bits, rw. */
+/** control.half_written_limit: A command incomplete for longer raises an event. 0: no limit. Unit: clock ticks. 64 bits, rw. */
 export const CONTROL_HALF_WRITTEN_LIMIT_OFFSET = 0x8;
 export const CONTROL_HALF_WRITTEN_LIMIT_RESET = 0x0n;
 
-/** control.context_memory_address: DMA address of context memory, 4 KiB aligned; to be given before enable. Unit: bytes. 64 bits, rw. */
+/** control.context_memory_address: DMA address of context memory, 4 KiB aligned. Set it before enable. Unit: bytes. 64 bits, rw. */
 export const CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET = 0x10;
 export const CONTROL_CONTEXT_MEMORY_ADDRESS_RESET = 0x0n;
 
@@ -637,10 +637,10 @@ export const CONTROL_CONTEXT_MEMORY_ADDRESS_RESET = 0x0n;
 export const CONTROL_CONTEXT_MEMORY_BYTES_OFFSET = 0x18;
 export const CONTROL_CONTEXT_MEMORY_BYTES_RESET = 0x0n;
 
-/** control.inspect_select: PCB or VCB shown by the inspect registers. 32 bits, rw. */
+/** control.inspect_select: Selects the PCB and the VCB that the inspect registers show. 32 bits, rw. */
 export const CONTROL_INSPECT_SELECT_OFFSET = 0x20;
 export const CONTROL_INSPECT_SELECT_RESET = 0x0;
-/** control.inspect_select.physical_collect_buffer: PCB: pool first, then dedicated. */
+/** control.inspect_select.physical_collect_buffer: PCB, pool first, then dedicated. */
 export const CONTROL_INSPECT_SELECT_PHYSICAL_COLLECT_BUFFER_SHIFT = 0;
 export const CONTROL_INSPECT_SELECT_PHYSICAL_COLLECT_BUFFER_MASK = 0xffff;
 /** control.inspect_select.virtual_collect_buffer: VCB. */
@@ -656,13 +656,13 @@ export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_STATE_MASK = 0x7;
 /** control.inspect_physical_collect_buffer.dedicated: Dedicated. */
 export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_DEDICATED_SHIFT = 4;
 export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_DEDICATED_MASK = 0x1;
-/** control.inspect_physical_collect_buffer.group: Collect group in which it counts: the part of the BAR that its VCB lies in. */
+/** control.inspect_physical_collect_buffer.group: Collect group that the PCB counts against: the BAR range of its VCB. */
 export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_GROUP_SHIFT = 5;
 export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_GROUP_MASK = 0x3;
 /** control.inspect_physical_collect_buffer.underlying_function: Owner. */
 export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_UNDERLYING_FUNCTION_SHIFT = 8;
 export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_UNDERLYING_FUNCTION_MASK = 0xff;
-/** control.inspect_physical_collect_buffer.virtual_collect_buffer: VCB that it is bound to, or ffff. */
+/** control.inspect_physical_collect_buffer.virtual_collect_buffer: VCB bound to the PCB, or ffff. */
 export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_VIRTUAL_COLLECT_BUFFER_SHIFT = 16;
 export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_VIRTUAL_COLLECT_BUFFER_MASK = 0xffff;
 
@@ -670,15 +670,15 @@ export const CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_VIRTUAL_COLLECT_BUFFER_MASK
 export const CONTROL_INSPECT_SCOREBOARD_OFFSET = 0x28;
 export const CONTROL_INSPECT_SCOREBOARD_RESET = 0x0n;
 
-/** control.inspect_scoreboard_mask: Scoreboard mask of the selected PCB, as of the last write. 64 bits, ro. */
+/** control.inspect_scoreboard_mask: Scoreboard mask of the selected PCB after the last write. 64 bits, ro. */
 export const CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET = 0x30;
 export const CONTROL_INSPECT_SCOREBOARD_MASK_RESET = 0x0n;
 
-/** control.inspect_received: DWORDs received: bits 0 to 63. 64 bits, ro. */
+/** control.inspect_received: Received DWORDs, bits 0 to 63. 64 bits, ro. */
 export const CONTROL_INSPECT_RECEIVED_OFFSET = 0x38;
 export const CONTROL_INSPECT_RECEIVED_RESET = 0x0n;
 
-/** control.inspect_received_high: DWORDs received: bits 64 to 79. 32 bits, ro. */
+/** control.inspect_received_high: Received DWORDs, bits 64 to 79. 32 bits, ro. */
 export const CONTROL_INSPECT_RECEIVED_HIGH_OFFSET = 0x40;
 export const CONTROL_INSPECT_RECEIVED_HIGH_RESET = 0x0;
 
@@ -688,36 +688,36 @@ export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_RESET = 0x0;
 /** control.inspect_virtual_collect_buffer.state: State. */
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_STATE_SHIFT = 0;
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_STATE_MASK = 0x7;
-/** control.inspect_virtual_collect_buffer.refusal: Why it is in error. */
+/** control.inspect_virtual_collect_buffer.refusal: Reason for the error. */
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_REFUSAL_SHIFT = 8;
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_REFUSAL_MASK = 0xff;
-/** control.inspect_virtual_collect_buffer.physical_collect_buffer: PCB that it is bound to, or ffff. */
+/** control.inspect_virtual_collect_buffer.physical_collect_buffer: PCB bound to the VCB, or ffff. */
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_PHYSICAL_COLLECT_BUFFER_SHIFT = 16;
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_PHYSICAL_COLLECT_BUFFER_MASK = 0xffff;
 
-/** control.inspect_queue_pair: Number of the queue pair, of any function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw. */
+/** control.inspect_queue_pair: Selects the queue pair of any function that the following registers show: by the number that peers use, else by the number that commands use. 32 bits, rw. */
 export const CONTROL_INSPECT_QUEUE_PAIR_OFFSET = 0x60;
 export const CONTROL_INSPECT_QUEUE_PAIR_RESET = 0x0;
 
-/** control.inspect_queue_pair_state: State of the selected queue pair's send queue. 32 bits, ro. */
+/** control.inspect_queue_pair_state: Send queue state of the selected queue pair. 32 bits, ro. */
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_OFFSET = 0x64;
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RESET = 0x0;
-/** control.inspect_queue_pair_state.found: There is a queue pair of this number. */
+/** control.inspect_queue_pair_state.found: A queue pair with this number exists. */
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_FOUND_SHIFT = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_FOUND_MASK = 0x1;
-/** control.inspect_queue_pair_state.stopped: The scheduler is stopped for it. */
+/** control.inspect_queue_pair_state.stopped: The scheduler does not fetch for it: a stop doorbell, or a failed fetch. */
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_STOPPED_SHIFT = 1;
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_STOPPED_MASK = 0x1;
-/** control.inspect_queue_pair_state.scheduled: It waits in the queuing structure, or is in the scheduler's hands. */
+/** control.inspect_queue_pair_state.scheduled: The queue pair is in the queuing structure, or the scheduler is serving it. */
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_SCHEDULED_SHIFT = 2;
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_SCHEDULED_MASK = 0x1;
-/** control.inspect_queue_pair_state.receiver_not_ready_wait: The peer asked to wait; the timer runs. */
+/** control.inspect_queue_pair_state.receiver_not_ready_wait: The peer sent an RNR NAK and the timer is running. */
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_WAIT_SHIFT = 3;
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_WAIT_MASK = 0x1;
 /** control.inspect_queue_pair_state.state: State. */
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_STATE_SHIFT = 4;
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_STATE_MASK = 0xf;
-/** control.inspect_queue_pair_state.hold: Why it may not send its next command now. */
+/** control.inspect_queue_pair_state.hold: Reason why the next command may not be sent yet. */
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_HOLD_SHIFT = 8;
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_HOLD_MASK = 0x7;
 /** control.inspect_queue_pair_state.quality_of_service_level: Level. */
@@ -733,60 +733,60 @@ export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_RETRY_MASK = 0x
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_UNDERLYING_FUNCTION_SHIFT = 24;
 export const CONTROL_INSPECT_QUEUE_PAIR_STATE_UNDERLYING_FUNCTION_MASK = 0xff;
 
-/** control.inspect_queue_pair_positions: Positions of the selected queue pair in its send queue. 64 bits, ro. */
+/** control.inspect_queue_pair_positions: Send queue positions of the selected queue pair. 64 bits, ro. */
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_OFFSET = 0x68;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_RESET = 0x0n;
-/** control.inspect_queue_pair_positions.next: Sequence number to execute. */
+/** control.inspect_queue_pair_positions.next: Next sequence number to execute. */
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_WORD = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_SHIFT = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_MASK = 0xffff;
-/** control.inspect_queue_pair_positions.posted: Newest one known to lie in the send queue. */
+/** control.inspect_queue_pair_positions.posted: Newest sequence number known to be in the send queue. */
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_WORD = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_SHIFT = 16;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_MASK = 0xffff;
-/** control.inspect_queue_pair_positions.acknowledged: Oldest one not acknowledged. */
+/** control.inspect_queue_pair_positions.acknowledged: Oldest unacknowledged sequence number. */
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_WORD = 1;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_SHIFT = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_MASK = 0xffff;
-/** control.inspect_queue_pair_positions.fetch_next: Next one that the scheduler fetches. */
+/** control.inspect_queue_pair_positions.fetch_next: Next sequence number that the scheduler fetches. */
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_WORD = 1;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_SHIFT = 16;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_MASK = 0xffff;
 
-/** control.inspect_queue_pair_lane: Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro. */
+/** control.inspect_queue_pair_lane: Kicked, unfinished commands of the selected queue pair, their TVL, and the resource that the next command waits for. 32 bits, ro. */
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_OFFSET = 0x70;
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_RESET = 0x0;
 /** control.inspect_queue_pair_lane.commands: Commands. */
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_COMMANDS_SHIFT = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_COMMANDS_MASK = 0xffff;
-/** control.inspect_queue_pair_lane.transmit_virtual_lane: TVL, while there are commands. */
+/** control.inspect_queue_pair_lane.transmit_virtual_lane: TVL of these commands, if there are any. */
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_SHIFT = 16;
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_MASK = 0xff;
-/** control.inspect_queue_pair_lane.room_wait: Room that its next command waits for. */
+/** control.inspect_queue_pair_lane.room_wait: Room that the next command waits for. */
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_SHIFT = 24;
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_MASK = 0x3;
 
-/** control.inspect_queue_pair_numbers: Both numbers of the selected queue pair, which either of them selects. 64 bits, ro. */
+/** control.inspect_queue_pair_numbers: Both numbers of the selected queue pair. Either number selects it. 64 bits, ro. */
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_OFFSET = 0x78;
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_RESET = 0x0n;
-/** control.inspect_queue_pair_numbers.virtual_queue_pair: The one that peers know. */
+/** control.inspect_queue_pair_numbers.virtual_queue_pair: Number that peers use. */
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_WORD = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_SHIFT = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_VIRTUAL_QUEUE_PAIR_MASK = 0xffffff;
-/** control.inspect_queue_pair_numbers.bound: It is bound: packets with it are taken. */
+/** control.inspect_queue_pair_numbers.bound: The number is bound: the device accepts packets for it. */
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_WORD = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_SHIFT = 24;
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_BOUND_MASK = 0x1;
-/** control.inspect_queue_pair_numbers.time_wait: It is in time-wait since its last connection ended. */
+/** control.inspect_queue_pair_numbers.time_wait: The number is in time-wait since its last connection ended. */
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_WORD = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_SHIFT = 25;
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_TIME_WAIT_MASK = 0x1;
-/** control.inspect_queue_pair_numbers.queue_pair_number: The one of commands, completions and events. */
+/** control.inspect_queue_pair_numbers.queue_pair_number: Number in commands, completions and events. */
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_WORD = 1;
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_SHIFT = 0;
 export const CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
 
-/** control.time_wait: How long the number that peers know is in time-wait when its connection ends; 0: twice the packet lifetime that local ACK timeout and retries of the connection imply. Unit: microseconds. 32 bits, rw. */
+/** control.time_wait: Duration of time-wait for a peer-visible number after its connection ends. 0: twice the packet lifetime implied by the connection's local ACK timeout and retries. Unit: microseconds. 32 bits, rw. */
 export const CONTROL_TIME_WAIT_OFFSET = 0x74;
 export const CONTROL_TIME_WAIT_RESET = 0x0;
 
@@ -794,14 +794,14 @@ export const CONTROL_TIME_WAIT_RESET = 0x0;
 export const CONTROL_NUMBERS_IN_TIME_WAIT_OFFSET = 0x80;
 export const CONTROL_NUMBERS_IN_TIME_WAIT_RESET = 0x0;
 
-/** control.cancel_virtual_collect_buffer: Cancels any VCB. 32 bits, wo. */
+/** control.cancel_virtual_collect_buffer: Cancels a VCB of any function. 32 bits, wo. */
 export const CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET = 0x50;
 export const CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_RESET = 0x0;
 /** control.cancel_virtual_collect_buffer.virtual_collect_buffer: VCB. */
 export const CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_VIRTUAL_COLLECT_BUFFER_SHIFT = 0;
 export const CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_VIRTUAL_COLLECT_BUFFER_MASK = 0xffff;
 
-/** control.close_virtual_collect_buffer: Closes a VCB: cancels it and drops its writes. 32 bits, wo. */
+/** control.close_virtual_collect_buffer: Closes a VCB: cancels it and drops further writes. 32 bits, wo. */
 export const CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_OFFSET = 0x54;
 export const CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_RESET = 0x0;
 /** control.close_virtual_collect_buffer.virtual_collect_buffer: VCB. */
@@ -815,7 +815,7 @@ export const CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_RESET = 0x0;
 export const CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_VIRTUAL_COLLECT_BUFFER_SHIFT = 0;
 export const CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_VIRTUAL_COLLECT_BUFFER_MASK = 0xffff;
 
-/** control.break_management_lock: Takes the lock of a dedicated PCB from its owner. 32 bits, wo. */
+/** control.break_management_lock: Takes the lock of a dedicated PCB from its holder. 32 bits, wo. */
 export const CONTROL_BREAK_MANAGEMENT_LOCK_OFFSET = 0x5c;
 export const CONTROL_BREAK_MANAGEMENT_LOCK_RESET = 0x0;
 /** control.break_management_lock.physical_collect_buffer: Dedicated PCB. */
@@ -834,7 +834,7 @@ export const CONTROL_DEDICATED_PHYSICAL_COLLECT_BUFFER_STATE_MASK = 0x7;
 export const CONTROL_DEDICATED_PHYSICAL_COLLECT_BUFFER_UNDERLYING_FUNCTION_SHIFT = 8;
 export const CONTROL_DEDICATED_PHYSICAL_COLLECT_BUFFER_UNDERLYING_FUNCTION_MASK = 0xff;
 
-/** control.function_virtual_collect_buffer_bar: BAR of each function; a VCB must be closed while it changes owner. 32 bits, rw. */
+/** control.function_virtual_collect_buffer_bar: BAR of each function. A VCB must be closed while it changes owner. 32 bits, rw. */
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET = 0x140;
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_COUNT = 8;
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_STRIDE = 4;
@@ -851,10 +851,10 @@ export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET = 0x160;
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_COUNT = 8;
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_STRIDE = 4;
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_RESET = 0x0;
-/** control.function_virtual_collect_buffer_sub_bar.low: End of the low level's part. */
+/** control.function_virtual_collect_buffer_sub_bar.low: End of the low level's range. */
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_LOW_SHIFT = 0;
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_LOW_MASK = 0xffff;
-/** control.function_virtual_collect_buffer_sub_bar.high: Begin of the high level's part. */
+/** control.function_virtual_collect_buffer_sub_bar.high: Start of the high level's range. */
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_HIGH_SHIFT = 16;
 export const CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_HIGH_MASK = 0xffff;
 
@@ -863,27 +863,27 @@ export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET = 0x180;
 export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_COUNT = 8;
 export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_STRIDE = 4;
 export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_RESET = 0x0;
-/** control.function_physical_collect_buffers.low: Low level's allotment. */
+/** control.function_physical_collect_buffers.low: PCBs allotted to the low level. */
 export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_LOW_SHIFT = 0;
 export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_LOW_MASK = 0xff;
-/** control.function_physical_collect_buffers.high: High level's allotment. */
+/** control.function_physical_collect_buffers.high: PCBs allotted to the high level. */
 export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_HIGH_SHIFT = 8;
 export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_HIGH_MASK = 0xff;
-/** control.function_physical_collect_buffers.shared: Shared by its levels. */
+/** control.function_physical_collect_buffers.shared: PCBs shared by both levels. */
 export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_SHARED_SHIFT = 16;
 export const CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_SHARED_MASK = 0xff;
 
-/** control.function_transmit_virtual_lanes: Mapping table by value: lanes of function f, level l at index 2f + l, a bit each. 64 bits, rw. */
+/** control.function_transmit_virtual_lanes: Mapping table by value: TVLs of function f, level l at index 2f + l, one bit each. 64 bits, rw. */
 export const CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET = 0x1c0;
 export const CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT = 16;
 export const CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE = 8;
 export const CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_RESET = 0x0n;
 
-/** control.shared_transmit_virtual_lanes: Lanes that all functions share. 64 bits, rw. */
+/** control.shared_transmit_virtual_lanes: TVLs that all functions share. 64 bits, rw. */
 export const CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET = 0x240;
 export const CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_RESET = 0x0n;
 
-/** control.physical_collect_buffers_shared: PCBs that all functions share: total and free. 32 bits, ro. */
+/** control.physical_collect_buffers_shared: PCBs shared by all functions: total, free. 32 bits, ro. */
 export const CONTROL_PHYSICAL_COLLECT_BUFFERS_SHARED_OFFSET = 0x248;
 export const CONTROL_PHYSICAL_COLLECT_BUFFERS_SHARED_RESET = 0x0;
 /** control.physical_collect_buffers_shared.total: Total. */
@@ -893,19 +893,19 @@ export const CONTROL_PHYSICAL_COLLECT_BUFFERS_SHARED_TOTAL_MASK = 0xffff;
 export const CONTROL_PHYSICAL_COLLECT_BUFFERS_SHARED_AVAILABLE_SHIFT = 16;
 export const CONTROL_PHYSICAL_COLLECT_BUFFERS_SHARED_AVAILABLE_MASK = 0xffff;
 
-/** control.shared_execution_credits: Shared execution credits that are free. 32 bits, ro. */
+/** control.shared_execution_credits: Free shared execution credits. 32 bits, ro. */
 export const CONTROL_SHARED_EXECUTION_CREDITS_OFFSET = 0x24c;
 export const CONTROL_SHARED_EXECUTION_CREDITS_RESET = 0x0;
 
-/** control.shared_completion_credits: Shared completion credits that are free. 32 bits, ro. */
+/** control.shared_completion_credits: Free shared completion credits. 32 bits, ro. */
 export const CONTROL_SHARED_COMPLETION_CREDITS_OFFSET = 0x250;
 export const CONTROL_SHARED_COMPLETION_CREDITS_RESET = 0x0;
 
-/** control.lane_map_address: DMA address, 8 B aligned, of the mapping table in host memory: the lanes of function f, level l, a bit each in 8 B, at index 2f + l. Unit: bytes. 64 bits, rw. */
+/** control.lane_map_address: DMA address of the mapping table in host memory, 8 B aligned. Entry 2f + l has 8 B: the TVLs of function f, level l, one bit each. Unit: bytes. 64 bits, rw. */
 export const CONTROL_LANE_MAP_ADDRESS_OFFSET = 0x258;
 export const CONTROL_LANE_MAP_ADDRESS_RESET = 0x0n;
 
-/** control.lane_map_invalidate: Bit 2f + l: the entry of function f, level l is fetched from host memory before the next command of that level chooses a lane. 32 bits, wo. */
+/** control.lane_map_invalidate: Bit 2f + l invalidates the entry of function f, level l. The device fetches it again before the next command of that level selects a TVL. 32 bits, wo. */
 export const CONTROL_LANE_MAP_INVALIDATE_OFFSET = 0x260;
 export const CONTROL_LANE_MAP_INVALIDATE_RESET = 0x0;
 
@@ -914,7 +914,7 @@ export const CONTROL_LANE_STATE_OFFSET = 0x280;
 export const CONTROL_LANE_STATE_COUNT = 64;
 export const CONTROL_LANE_STATE_STRIDE = 4;
 export const CONTROL_LANE_STATE_RESET = 0x0;
-/** control.lane_state.commands: Commands in its list. */
+/** control.lane_state.commands: Commands in the TVL's list. */
 export const CONTROL_LANE_STATE_COMMANDS_SHIFT = 0;
 export const CONTROL_LANE_STATE_COMMANDS_MASK = 0xff;
 /** control.lane_state.execution_credits: Own execution credits that are free. */
@@ -934,7 +934,7 @@ export const CONTROL_LANE_STATE_SHARED_COMPLETION_CREDITS_MASK = 0x7f;
 export const CONTROL_TRANSACTIONS_OFFSET = 0x400;
 export const CONTROL_TRANSACTIONS_RESET = 0x0n;
 
-/** control.writes_unclaimed: Writes to VCBs that no function owns, by another function, or while the device is not enabled. Unit: events. 64 bits, ro. */
+/** control.writes_unclaimed: Writes to VCBs of no function or of another function, or while the device is disabled. Unit: events. 64 bits, ro. */
 export const CONTROL_WRITES_UNCLAIMED_OFFSET = 0x408;
 export const CONTROL_WRITES_UNCLAIMED_RESET = 0x0n;
 
@@ -954,11 +954,11 @@ export const CONTROL_DATA_UNITS_QUEUE_PAIR_FETCH_RESET = 0x0n;
 export const CONTROL_DATA_UNITS_SEND_QUEUE_SCHEDULER_OFFSET = 0x428;
 export const CONTROL_DATA_UNITS_SEND_QUEUE_SCHEDULER_RESET = 0x0n;
 
-/** control.corrected_bit_errors: Bit errors corrected by scrubbers. Unit: events. 64 bits, ro. */
+/** control.corrected_bit_errors: Bit errors that the scrubbers corrected. Unit: events. 64 bits, ro. */
 export const CONTROL_CORRECTED_BIT_ERRORS_OFFSET = 0x430;
 export const CONTROL_CORRECTED_BIT_ERRORS_RESET = 0x0n;
 
-/** control.detected_bit_errors: Double bit errors detected. Unit: events. 64 bits, ro. */
+/** control.detected_bit_errors: Double bit errors that the scrubbers detected. Unit: events. 64 bits, ro. */
 export const CONTROL_DETECTED_BIT_ERRORS_OFFSET = 0x438;
 export const CONTROL_DETECTED_BIT_ERRORS_RESET = 0x0n;
 
@@ -1010,7 +1010,7 @@ export const CONTROL_DATA_UNITS_RESPONSE_RESET = 0x0n;
 export const CONTROL_DATA_UNITS_COMPLETION_QUEUE_OFFSET = 0x498;
 export const CONTROL_DATA_UNITS_COMPLETION_QUEUE_RESET = 0x0n;
 
-/** control.port_discard_limit: How long a packet waits at a port for a paused link, or for a receive buffer. Unit: clock ticks. 64 bits, rw. */
+/** control.port_discard_limit: Time that a packet waits at a port for a paused link or a receive buffer before the port discards it. Unit: clock ticks. 64 bits, rw. */
 export const CONTROL_PORT_DISCARD_LIMIT_OFFSET = 0x600;
 export const CONTROL_PORT_DISCARD_LIMIT_RESET = 0x5f5e100n;
 
@@ -1023,53 +1023,53 @@ export const CONTROL_PORT_CONTROL_RESET = 0x1;
 export const CONTROL_PORT_CONTROL_ENABLE_SHIFT = 0;
 export const CONTROL_PORT_CONTROL_ENABLE_MASK = 0x1;
 
-/** control.port_packets_out: Packets that left each port, onto the link or back into the device. Unit: events. 64 bits, ro. */
+/** control.port_packets_out: Packets that each port sent, to the link or back into the device. Unit: events. 64 bits, ro. */
 export const CONTROL_PORT_PACKETS_OUT_OFFSET = 0x610;
 export const CONTROL_PORT_PACKETS_OUT_COUNT = 2;
 export const CONTROL_PORT_PACKETS_OUT_STRIDE = 8;
 export const CONTROL_PORT_PACKETS_OUT_RESET = 0x0n;
 
-/** control.port_bytes_out: Bytes of these. Unit: bytes. 64 bits, ro. */
+/** control.port_bytes_out: Bytes in these packets. Unit: bytes. 64 bits, ro. */
 export const CONTROL_PORT_BYTES_OUT_OFFSET = 0x620;
 export const CONTROL_PORT_BYTES_OUT_COUNT = 2;
 export const CONTROL_PORT_BYTES_OUT_STRIDE = 8;
 export const CONTROL_PORT_BYTES_OUT_RESET = 0x0n;
 
-/** control.port_packets_in: Packets that came in at each port, from the link or out of the device. Unit: events. 64 bits, ro. */
+/** control.port_packets_in: Packets that each port received, from the link or from the device. Unit: events. 64 bits, ro. */
 export const CONTROL_PORT_PACKETS_IN_OFFSET = 0x630;
 export const CONTROL_PORT_PACKETS_IN_COUNT = 2;
 export const CONTROL_PORT_PACKETS_IN_STRIDE = 8;
 export const CONTROL_PORT_PACKETS_IN_RESET = 0x0n;
 
-/** control.port_bytes_in: Bytes of these. Unit: bytes. 64 bits, ro. */
+/** control.port_bytes_in: Bytes in these packets. Unit: bytes. 64 bits, ro. */
 export const CONTROL_PORT_BYTES_IN_OFFSET = 0x640;
 export const CONTROL_PORT_BYTES_IN_COUNT = 2;
 export const CONTROL_PORT_BYTES_IN_STRIDE = 8;
 export const CONTROL_PORT_BYTES_IN_RESET = 0x0n;
 
-/** control.port_packets_looped: Packets that left each port to an own address. Unit: events. 64 bits, ro. */
+/** control.port_packets_looped: Packets that each port looped back to one of its own addresses. Unit: events. 64 bits, ro. */
 export const CONTROL_PORT_PACKETS_LOOPED_OFFSET = 0x650;
 export const CONTROL_PORT_PACKETS_LOOPED_COUNT = 2;
 export const CONTROL_PORT_PACKETS_LOOPED_STRIDE = 8;
 export const CONTROL_PORT_PACKETS_LOOPED_RESET = 0x0n;
 
-/** control.congestion_notifications: CNPs that arrived. Unit: events. 64 bits, ro. */
+/** control.congestion_notifications: CNPs received. Unit: events. 64 bits, ro. */
 export const CONTROL_CONGESTION_NOTIFICATIONS_OFFSET = 0x660;
 export const CONTROL_CONGESTION_NOTIFICATIONS_RESET = 0x0n;
 
-/** control.port_bad_partition_keys: Packets that were dropped at each port because of their P_Key. Unit: events. 64 bits, ro. */
+/** control.port_bad_partition_keys: Packets that each port dropped because of their P_Key. Unit: events. 64 bits, ro. */
 export const CONTROL_PORT_BAD_PARTITION_KEYS_OFFSET = 0x800;
 export const CONTROL_PORT_BAD_PARTITION_KEYS_COUNT = 2;
 export const CONTROL_PORT_BAD_PARTITION_KEYS_STRIDE = 8;
 export const CONTROL_PORT_BAD_PARTITION_KEYS_RESET = 0x0n;
 
-/** control.port_bad_queue_keys: Packets that were dropped at each port because of their Q_Key. Unit: events. 64 bits, ro. */
+/** control.port_bad_queue_keys: Packets that each port dropped because of their Q_Key. Unit: events. 64 bits, ro. */
 export const CONTROL_PORT_BAD_QUEUE_KEYS_OFFSET = 0x810;
 export const CONTROL_PORT_BAD_QUEUE_KEYS_COUNT = 2;
 export const CONTROL_PORT_BAD_QUEUE_KEYS_STRIDE = 8;
 export const CONTROL_PORT_BAD_QUEUE_KEYS_RESET = 0x0n;
 
-/** control.port_discards: Packets that a port discarded: 8 counters for each port, by port_discard. Unit: events. 64 bits, ro. */
+/** control.port_discards: Packets that each port discarded: 8 counters per port, by port_discard. Unit: events. 64 bits, ro. */
 export const CONTROL_PORT_DISCARDS_OFFSET = 0x680;
 export const CONTROL_PORT_DISCARDS_COUNT = 16;
 export const CONTROL_PORT_DISCARDS_STRIDE = 8;

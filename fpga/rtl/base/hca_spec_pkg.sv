@@ -145,7 +145,7 @@ package hca_spec_pkg;
     OPCODE_BIND_MEMORY_WINDOW = 8'd10  // bind a type 2 memory window
   } opcode_t;
 
-  // Operation that a packet is part of (InfiniBand volume 1, table 38).
+  // Operation of a packet (InfiniBand volume 1, table 38).
   typedef enum logic [7:0] {
     PACKET_OPERATION_SEND = 8'd0,  // SEND
     PACKET_OPERATION_RDMA_WRITE = 8'd1,  // RDMA WRITE
@@ -156,18 +156,18 @@ package hca_spec_pkg;
     PACKET_OPERATION_COMPARE_AND_SWAP = 8'd6,  // compare and swap request
     PACKET_OPERATION_FETCH_AND_ADD = 8'd7,  // fetch and add request
     PACKET_OPERATION_CONGESTION_NOTIFICATION = 8'd8,  // congestion notification packet (annex A17.9.3)
-    PACKET_OPERATION_RESERVED = 8'd9  // reserved opcode of a reliable connection, which the responder refuses
+    PACKET_OPERATION_RESERVED = 8'd9  // opcode reserved for reliable connections; the responder refuses it
   } packet_operation_t;
 
-  // Where in its message a packet stands.
+  // Position of a packet in its message.
   typedef enum logic [1:0] {
-    PACKET_POSITION_FIRST = 2'd0,  // the first of several
-    PACKET_POSITION_MIDDLE = 2'd1,  // between them
-    PACKET_POSITION_LAST = 2'd2,  // the last of several
-    PACKET_POSITION_ONLY = 2'd3  // all of the message
+    PACKET_POSITION_FIRST = 2'd0,  // first of several packets
+    PACKET_POSITION_MIDDLE = 2'd1,  // neither first nor last
+    PACKET_POSITION_LAST = 2'd2,  // last of several packets
+    PACKET_POSITION_ONLY = 2'd3  // the whole message
   } packet_position_t;
 
-  // Extended transport header, in wire order: bit of packet_opcodes.
+  // Extended transport header, in wire order: bit number in packet_opcodes.
   typedef enum logic [2:0] {
     EXTENDED_HEADER_DATAGRAM = 3'd0,  // DETH
     EXTENDED_HEADER_RDMA = 3'd1,  // RETH
@@ -180,24 +180,24 @@ package hca_spec_pkg;
 
   // Direction of an operation's data.
   typedef enum logic [1:0] {
-    OPERATION_DATA_NONE = 2'd0,  // there is none
-    OPERATION_DATA_SENT = 2'd1,  // sent with the request: inline or by a gather list
-    OPERATION_DATA_RETURNED = 2'd2  // returned by the peer, into the places of the gather list
+    OPERATION_DATA_NONE = 2'd0,  // no data
+    OPERATION_DATA_SENT = 2'd1,  // sent with the request: inline or from a gather list
+    OPERATION_DATA_RETURNED = 2'd2  // returned by the peer and scattered to the gather list
   } operation_data_t;
 
-  // The further 32 bits of an operation.
+  // Additional 32 bits that an operation carries.
   typedef enum logic [1:0] {
     OPERATION_CARRIES_NOTHING = 2'd0,  // none
-    OPERATION_CARRIES_IMMEDIATE_DATA = 2'd1,  // immediate data, for the receive's completion
-    OPERATION_CARRIES_INVALIDATED_KEY = 2'd2  // a key that is invalidated
+    OPERATION_CARRIES_IMMEDIATE_DATA = 2'd1,  // immediate data for the receive completion
+    OPERATION_CARRIES_INVALIDATED_KEY = 2'd2  // key to invalidate
   } operation_carries_t;
 
   // Ordering class of an operation (InfiniBand volume 1, table 76).
   typedef enum logic [1:0] {
-    OPERATION_ORDERING_WRITE = 2'd0,  // complete when the peer has acknowledged it
-    OPERATION_ORDERING_READ = 2'd1,  // complete when its data has returned; counts against the initiator depth
-    OPERATION_ORDERING_ATOMIC = 2'd2,  // as read, and done once
-    OPERATION_ORDERING_LOCAL = 2'd3  // done before the next work request of the queue pair begins
+    OPERATION_ORDERING_WRITE = 2'd0,  // completes when the peer has acknowledged it
+    OPERATION_ORDERING_READ = 2'd1,  // completes when its data has returned; counts against the initiator depth
+    OPERATION_ORDERING_ATOMIC = 2'd2,  // as read, executed exactly once
+    OPERATION_ORDERING_LOCAL = 2'd3  // executes before the next work request of the queue pair starts
   } operation_ordering_t;
 
   // Operation of a management command.
@@ -206,20 +206,20 @@ package hca_spec_pkg;
     MANAGEMENT_OPCODE_CREATE_EVENT_QUEUE = 8'd65,  // Create an event queue.
     MANAGEMENT_OPCODE_DESTROY_EVENT_QUEUE = 8'd66,  // Destroy an event queue.
     MANAGEMENT_OPCODE_CREATE_COMPLETION_QUEUE = 8'd67,  // Create a completion queue.
-    MANAGEMENT_OPCODE_RESIZE_COMPLETION_QUEUE = 8'd68,  // Give a completion queue memory of another size; answers with the device's tail.
+    MANAGEMENT_OPCODE_RESIZE_COMPLETION_QUEUE = 8'd68,  // Move a completion queue to memory of another size; returns the device's tail.
     MANAGEMENT_OPCODE_DESTROY_COMPLETION_QUEUE = 8'd69,  // Destroy a completion queue.
     MANAGEMENT_OPCODE_CREATE_QUEUE_PAIR = 8'd70,  // Create a queue pair in RESET.
-    MANAGEMENT_OPCODE_MODIFY_QUEUE_PAIR = 8'd71,  // Change attributes and state of a queue pair.
-    MANAGEMENT_OPCODE_QUERY_QUEUE_PAIR = 8'd72,  // Read attributes and positions of a queue pair.
-    MANAGEMENT_OPCODE_DESTROY_QUEUE_PAIR = 8'd73,  // Destroy a queue pair; answers when nothing of it is in flight.
+    MANAGEMENT_OPCODE_MODIFY_QUEUE_PAIR = 8'd71,  // Change the state and attributes of a queue pair.
+    MANAGEMENT_OPCODE_QUERY_QUEUE_PAIR = 8'd72,  // Read the attributes and positions of a queue pair.
+    MANAGEMENT_OPCODE_DESTROY_QUEUE_PAIR = 8'd73,  // Destroy a queue pair; answers when none of its work is in flight.
     MANAGEMENT_OPCODE_CREATE_SHARED_RECEIVE_QUEUE = 8'd74,  // Create a shared receive queue.
-    MANAGEMENT_OPCODE_MODIFY_SHARED_RECEIVE_QUEUE = 8'd75,  // Change limit or size of a shared receive queue.
-    MANAGEMENT_OPCODE_QUERY_SHARED_RECEIVE_QUEUE = 8'd76,  // Read a shared receive queue.
+    MANAGEMENT_OPCODE_MODIFY_SHARED_RECEIVE_QUEUE = 8'd75,  // Change the limit or size of a shared receive queue.
+    MANAGEMENT_OPCODE_QUERY_SHARED_RECEIVE_QUEUE = 8'd76,  // Read the attributes of a shared receive queue.
     MANAGEMENT_OPCODE_DESTROY_SHARED_RECEIVE_QUEUE = 8'd77,  // Destroy a shared receive queue.
     MANAGEMENT_OPCODE_CREATE_PROTECTION_DOMAIN = 8'd78,  // Allocate a protection domain.
     MANAGEMENT_OPCODE_DESTROY_PROTECTION_DOMAIN = 8'd79,  // Free a protection domain.
-    MANAGEMENT_OPCODE_REGISTER_MEMORY = 8'd80,  // Make a memory region and its keys.
-    MANAGEMENT_OPCODE_DEREGISTER_MEMORY = 8'd81,  // Unmake a memory region; answers when its in-flight count is zero.
+    MANAGEMENT_OPCODE_REGISTER_MEMORY = 8'd80,  // Create a memory region and its keys.
+    MANAGEMENT_OPCODE_DEREGISTER_MEMORY = 8'd81,  // Destroy a memory region; answers when its in-flight count is zero.
     MANAGEMENT_OPCODE_CREATE_MEMORY_WINDOW = 8'd82,  // Allocate a memory window.
     MANAGEMENT_OPCODE_DESTROY_MEMORY_WINDOW = 8'd83,  // Free a memory window.
     MANAGEMENT_OPCODE_CREATE_ADDRESS_HANDLE = 8'd84,  // Store an address vector.
@@ -228,32 +228,32 @@ package hca_spec_pkg;
     MANAGEMENT_OPCODE_DETACH_MULTICAST = 8'd87,  // Detach a queue pair from a multicast group.
     MANAGEMENT_OPCODE_SET_GLOBAL_IDENTIFIER = 8'd88,  // Write an entry of the GID table of a port.
     MANAGEMENT_OPCODE_QUERY_PORT = 8'd89,  // Report the state of a port.
-    MANAGEMENT_OPCODE_ALLOCATE_RESOURCES = 8'd90,  // Carry out resource allocation requests, whole or not at all.
-    MANAGEMENT_OPCODE_QUERY_RESOURCES = 8'd91,  // Report the division of resources.
-    MANAGEMENT_OPCODE_SET_PARTITION_KEY = 8'd92,  // Write an entry of the P_Key table of a port; the control function's.
-    MANAGEMENT_OPCODE_MODERATE_COMPLETION_QUEUE = 8'd93  // Set when a completion queue that is armed gives its event.
+    MANAGEMENT_OPCODE_ALLOCATE_RESOURCES = 8'd90,  // Execute resource allocation requests: all of them or none.
+    MANAGEMENT_OPCODE_QUERY_RESOURCES = 8'd91,  // Report the allocation of resources.
+    MANAGEMENT_OPCODE_SET_PARTITION_KEY = 8'd92,  // Write an entry of the P_Key table of a port. Control function only.
+    MANAGEMENT_OPCODE_MODERATE_COMPLETION_QUEUE = 8'd93  // Set the event moderation of an armed completion queue.
   } management_opcode_t;
 
   // Outcome of a management command.
   typedef enum logic [7:0] {
     MANAGEMENT_STATUS_SUCCESS = 8'd0,  // Done.
-    MANAGEMENT_STATUS_UNKNOWN_OPCODE = 8'd1,  // The opcode is not known to this device.
-    MANAGEMENT_STATUS_BAD_PARAMETER = 8'd2,  // A field is out of range or reserved and not zero.
-    MANAGEMENT_STATUS_BAD_OBJECT = 8'd3,  // The object does not exist or is another function's.
-    MANAGEMENT_STATUS_BAD_STATE = 8'd4,  // The object's state forbids it.
-    MANAGEMENT_STATUS_IN_USE = 8'd5,  // Another object still refers to it.
-    MANAGEMENT_STATUS_NO_RESOURCES = 8'd6,  // Something asked for is exhausted.
-    MANAGEMENT_STATUS_NOT_PERMITTED = 8'd7,  // Only the control function may.
-    MANAGEMENT_STATUS_MAILBOX_FAULT = 8'd8,  // A mailbox could not be reached by DMA.
+    MANAGEMENT_STATUS_UNKNOWN_OPCODE = 8'd1,  // The device does not know the opcode.
+    MANAGEMENT_STATUS_BAD_PARAMETER = 8'd2,  // A field is out of range, or a reserved field is not zero.
+    MANAGEMENT_STATUS_BAD_OBJECT = 8'd3,  // The object does not exist or belongs to another function.
+    MANAGEMENT_STATUS_BAD_STATE = 8'd4,  // The state of the object does not allow the command.
+    MANAGEMENT_STATUS_IN_USE = 8'd5,  // Another object refers to this one.
+    MANAGEMENT_STATUS_NO_RESOURCES = 8'd6,  // A requested resource is exhausted.
+    MANAGEMENT_STATUS_NOT_PERMITTED = 8'd7,  // Only the control function may execute the command.
+    MANAGEMENT_STATUS_MAILBOX_FAULT = 8'd8,  // The device could not access a mailbox by DMA.
     MANAGEMENT_STATUS_MISSING_ATTRIBUTE = 8'd9,  // A required attribute is missing.
-    MANAGEMENT_STATUS_ATTRIBUTE_NOT_ALLOWED = 8'd10,  // An attribute is not allowed in this transition.
-    MANAGEMENT_STATUS_NOT_ENABLED = 8'd11,  // The device has not been given context memory and enabled.
-    MANAGEMENT_STATUS_CONTEXT_MEMORY_FAULT = 8'd12,  // Context memory could not be reached by DMA.
-    MANAGEMENT_STATUS_UNREACHABLE = 8'd13,  // A port's link cannot bring what is sent to the group.
-    MANAGEMENT_STATUS_TIME_WAIT = 8'd14  // The number that peers know is in time-wait, or every number that could be given is: packets of a former connection may still come (US7095750).
+    MANAGEMENT_STATUS_ATTRIBUTE_NOT_ALLOWED = 8'd10,  // The transition does not allow an attribute.
+    MANAGEMENT_STATUS_NOT_ENABLED = 8'd11,  // The device has no context memory or is not enabled.
+    MANAGEMENT_STATUS_CONTEXT_MEMORY_FAULT = 8'd12,  // The device could not access context memory by DMA.
+    MANAGEMENT_STATUS_UNREACHABLE = 8'd13,  // The link of a port cannot receive packets of the group.
+    MANAGEMENT_STATUS_TIME_WAIT = 8'd14  // The peer-visible number, or every number that could be assigned, is in time-wait: packets of a former connection may still arrive (US7095750).
   } management_status_t;
 
-  // A resource that the resource manager divides.
+  // Resource that the resource manager allocates.
   typedef enum logic [7:0] {
     RESOURCE_NONE = 8'd0,  // None.
     RESOURCE_VIRTUAL_COLLECT_BUFFERS = 8'd1,  // Virtual collect buffers.
@@ -261,7 +261,7 @@ package hca_spec_pkg;
     RESOURCE_TRANSMIT_VIRTUAL_LANES = 8'd3,  // Transmit virtual lanes.
     RESOURCE_EXECUTION_CREDITS = 8'd4,  // Execution credits.
     RESOURCE_COMPLETION_CREDITS = 8'd5,  // Completion credits.
-    RESOURCE_LIST_SIZE = 8'd6,  // Maximum of a linked list.
+    RESOURCE_LIST_SIZE = 8'd6,  // Maximum length of a linked list.
     RESOURCE_ENTRY_CREDITS = 8'd7,  // Entry credits.
     RESOURCE_QUEUE_PAIRS = 8'd8,  // Queue pair contexts.
     RESOURCE_EVENT_QUEUES = 8'd9,  // Event queues.
@@ -272,8 +272,8 @@ package hca_spec_pkg;
     RESOURCE_ADDRESS_HANDLES = 8'd14,  // Address handles.
     RESOURCE_MULTICAST_MEMBERS = 8'd15,  // Members of multicast groups.
     RESOURCE_SHARED_RECEIVE_QUEUES = 8'd16,  // Shared receive queues.
-    RESOURCE_EXECUTION_CREDITS_CAP = 8'd17,  // Most shared execution credits that a TVL may hold.
-    RESOURCE_COMPLETION_CREDITS_CAP = 8'd18  // Most shared completion credits that a TVL may hold.
+    RESOURCE_EXECUTION_CREDITS_CAP = 8'd17,  // Maximum shared execution credits that a TVL may hold.
+    RESOURCE_COMPLETION_CREDITS_CAP = 8'd18  // Maximum shared completion credits that a TVL may hold.
   } resource_t;
 
   // Queue pair state (InfiniBand volume 1, 10.3.1).
@@ -287,11 +287,11 @@ package hca_spec_pkg;
     QUEUE_PAIR_STATE_ERROR = 4'd6  // ERR
   } queue_pair_state_t;
 
-  // Attribute of a queue pair, as the number of its bit in an attribute mask; the bits are those of ibv_qp_attr_mask.
+  // Attribute of a queue pair, as a bit number of an attribute mask. The bits are those of ibv_qp_attr_mask.
   typedef enum logic [4:0] {
     QUEUE_PAIR_ATTRIBUTE_STATE = 5'd0,  // State.
-    QUEUE_PAIR_ATTRIBUTE_CURRENT_STATE = 5'd1,  // State that the caller believes.
-    QUEUE_PAIR_ATTRIBUTE_DRAINED_EVENT = 5'd2,  // SQ_DRAINED event wanted.
+    QUEUE_PAIR_ATTRIBUTE_CURRENT_STATE = 5'd1,  // State that the caller assumes.
+    QUEUE_PAIR_ATTRIBUTE_DRAINED_EVENT = 5'd2,  // Request for the SQ_DRAINED event.
     QUEUE_PAIR_ATTRIBUTE_ACCESS_FLAGS = 5'd3,  // Remote rights.
     QUEUE_PAIR_ATTRIBUTE_PARTITION_KEY_INDEX = 5'd4,  // P_Key index.
     QUEUE_PAIR_ATTRIBUTE_PORT = 5'd5,  // Port.
@@ -303,22 +303,22 @@ package hca_spec_pkg;
     QUEUE_PAIR_ATTRIBUTE_RECEIVER_NOT_READY_RETRY = 5'd11,  // RNR retries.
     QUEUE_PAIR_ATTRIBUTE_RECEIVE_PSN = 5'd12,  // ePSN.
     QUEUE_PAIR_ATTRIBUTE_MAX_READ_ATOMIC = 5'd13,  // Initiator depth.
-    QUEUE_PAIR_ATTRIBUTE_ALTERNATE_PATH = 5'd14,  // Alternate path (later).
+    QUEUE_PAIR_ATTRIBUTE_ALTERNATE_PATH = 5'd14,  // Alternate path (not implemented).
     QUEUE_PAIR_ATTRIBUTE_MIN_RECEIVER_NOT_READY_TIMER = 5'd15,  // RNR timer.
     QUEUE_PAIR_ATTRIBUTE_SEND_PSN = 5'd16,  // nPSN.
     QUEUE_PAIR_ATTRIBUTE_MAX_DESTINATION_READ_ATOMIC = 5'd17,  // Responder resources.
-    QUEUE_PAIR_ATTRIBUTE_PATH_MIGRATION_STATE = 5'd18,  // Path migration state (later).
-    QUEUE_PAIR_ATTRIBUTE_CAPABILITIES = 5'd19,  // Sizes of the queues (never).
+    QUEUE_PAIR_ATTRIBUTE_PATH_MIGRATION_STATE = 5'd18,  // Path migration state (not implemented).
+    QUEUE_PAIR_ATTRIBUTE_CAPABILITIES = 5'd19,  // Queue sizes (never supported).
     QUEUE_PAIR_ATTRIBUTE_DESTINATION_QUEUE_PAIR = 5'd20,  // Peer.
-    QUEUE_PAIR_ATTRIBUTE_RATE_LIMIT = 5'd25,  // Rate limit (later).
-    QUEUE_PAIR_ATTRIBUTE_NEW_NUMBER = 5'd26  // With state RESET, of a connected service: another number that peers know, beside those in time-wait. It has no value; no bit of ibv_qp_attr_mask.
+    QUEUE_PAIR_ATTRIBUTE_RATE_LIMIT = 5'd25,  // Rate limit (not implemented).
+    QUEUE_PAIR_ATTRIBUTE_NEW_NUMBER = 5'd26  // With state RESET, on a connected service: assigns a new peer-visible number, in addition to those in time-wait. The attribute has no value and no bit in ibv_qp_attr_mask.
   } queue_pair_attribute_t;
 
   // Transport service of a queue pair.
   typedef enum logic [3:0] {
     SERVICE_TYPE_RELIABLE_CONNECTION = 4'd0,  // RC
     SERVICE_TYPE_UNRELIABLE_CONNECTION = 4'd1,  // UC
-    SERVICE_TYPE_RELIABLE_DATAGRAM = 4'd2,  // RD (later)
+    SERVICE_TYPE_RELIABLE_DATAGRAM = 4'd2,  // RD (not implemented)
     SERVICE_TYPE_UNRELIABLE_DATAGRAM = 4'd3  // UD
   } service_type_t;
 
@@ -367,12 +367,12 @@ package hca_spec_pkg;
     COMPLETION_OPCODE_BIND_MEMORY_WINDOW = 8'd5,  // a bind
     COMPLETION_OPCODE_LOCAL_INVALIDATE = 8'd6,  // a local invalidate
     COMPLETION_OPCODE_RECEIVE = 8'd128,  // a receive
-    COMPLETION_OPCODE_RECEIVE_RDMA_WITH_IMMEDIATE = 8'd129  // a receive taken by an RDMA WRITE with immediate
+    COMPLETION_OPCODE_RECEIVE_RDMA_WITH_IMMEDIATE = 8'd129  // a receive consumed by an RDMA WRITE with immediate data
   } completion_opcode_t;
 
-  // Type of an event. Asynchronous events first, in the order of libibverbs.
+  // Type of an event. Asynchronous events come first, in the order of libibverbs.
   typedef enum logic [7:0] {
-    EVENT_TYPE_COMPLETION_QUEUE_ERROR = 8'd0,  // CQ_ERR: the queue was overrun or could not be reached; object is the completion queue, detail its user handle.
+    EVENT_TYPE_COMPLETION_QUEUE_ERROR = 8'd0,  // CQ_ERR: the queue overran or the device could not access it. object is the completion queue, detail its user handle.
     EVENT_TYPE_QUEUE_PAIR_FATAL = 8'd1,  // QP_FATAL
     EVENT_TYPE_QUEUE_PAIR_REQUEST_ERROR = 8'd2,  // QP_REQ_ERR
     EVENT_TYPE_QUEUE_PAIR_ACCESS_ERROR = 8'd3,  // QP_ACCESS_ERR
@@ -382,7 +382,7 @@ package hca_spec_pkg;
     EVENT_TYPE_PATH_MIGRATION_ERROR = 8'd7,  // PATH_MIG_ERR
     EVENT_TYPE_DEVICE_FATAL = 8'd8,  // DEVICE_FATAL
     EVENT_TYPE_PORT_ACTIVE = 8'd9,  // PORT_ACTIVE: object is the port.
-    EVENT_TYPE_PORT_ERROR = 8'd10,  // PORT_ERR: the port is down; object is the port.
+    EVENT_TYPE_PORT_ERROR = 8'd10,  // PORT_ERR: the port is down. object is the port.
     EVENT_TYPE_LID_CHANGE = 8'd11,  // LID_CHANGE
     EVENT_TYPE_PARTITION_KEY_CHANGE = 8'd12,  // PKEY_CHANGE
     EVENT_TYPE_SUBNET_MANAGER_CHANGE = 8'd13,  // SM_CHANGE
@@ -391,23 +391,23 @@ package hca_spec_pkg;
     EVENT_TYPE_QUEUE_PAIR_LAST_WORK_QUEUE_ENTRY_REACHED = 8'd16,  // QP_LAST_WQE_REACHED
     EVENT_TYPE_CLIENT_REREGISTER = 8'd17,  // CLIENT_REREGISTER
     EVENT_TYPE_GID_CHANGE = 8'd18,  // GID_CHANGE
-    EVENT_TYPE_COMPLETION = 8'd64,  // An armed completion queue has a completion: object is the completion queue, reason the arm sequence, detail its user handle.
-    EVENT_TYPE_MANAGEMENT_COMPLETION = 8'd65,  // A management command is answered.
-    EVENT_TYPE_VIRTUAL_COLLECT_BUFFER_ERROR = 8'd96,  // A command was refused: object is the VCB (ffff: the management page), reason why, offset where, detail the first 48 bits of segment 0 if it was whole.
-    EVENT_TYPE_HALF_WRITTEN_COMMAND = 8'd97,  // A command has been incomplete as long as the limit: object is the VCB, detail the first 48 bits of segment 0 if it was whole.
-    EVENT_TYPE_DMA_FAULT = 8'd98,  // A DMA of this function reached nothing: detail is the address.
-    EVENT_TYPE_EVENT_QUEUE_OVERRUN = 8'd99,  // Events were lost.
-    EVENT_TYPE_MEMORY_ERROR = 8'd100,  // A bit error was found: corrected or not.
-    EVENT_TYPE_RESOURCES_CHANGED = 8'd101  // The control function changed the function's resources: object is the resource.
+    EVENT_TYPE_COMPLETION = 8'd64,  // An armed completion queue has a completion. object is the completion queue, reason the arm sequence, detail its user handle.
+    EVENT_TYPE_MANAGEMENT_COMPLETION = 8'd65,  // The device has answered a management command.
+    EVENT_TYPE_VIRTUAL_COLLECT_BUFFER_ERROR = 8'd96,  // The device refused a command. object is the VCB (ffff: the management page), reason the refusal, offset the write, detail the first 48 bits of segment 0 if complete.
+    EVENT_TYPE_HALF_WRITTEN_COMMAND = 8'd97,  // A command has been incomplete for the half-written limit. object is the VCB, detail the first 48 bits of segment 0 if complete.
+    EVENT_TYPE_DMA_FAULT = 8'd98,  // A DMA of this function reached no memory. detail is the address.
+    EVENT_TYPE_EVENT_QUEUE_OVERRUN = 8'd99,  // The event queue lost events.
+    EVENT_TYPE_MEMORY_ERROR = 8'd100,  // A scrubber found a bit error, corrected or not.
+    EVENT_TYPE_RESOURCES_CHANGED = 8'd101  // The control function changed the function's resources. object is the resource.
   } event_type_t;
 
   // State of a virtual collect buffer.
   typedef enum logic [2:0] {
     VIRTUAL_COLLECT_BUFFER_STATE_FREE = 3'd0,  // No write since the last command.
-    VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING = 3'd1,  // Bound to a PCB, command incomplete.
-    VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE = 3'd2,  // No PCB: queue pair and sequence number are extracted, the rest is dropped.
-    VIRTUAL_COLLECT_BUFFER_STATE_ERROR = 3'd3,  // A command was refused; writes are dropped until it is cancelled.
-    VIRTUAL_COLLECT_BUFFER_STATE_CLOSED = 3'd4  // Writes are dropped; on its way to another owner.
+    VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING = 3'd1,  // Bound to a PCB; the command is incomplete.
+    VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE = 3'd2,  // No PCB. The device keeps queue pair and sequence number and drops the rest.
+    VIRTUAL_COLLECT_BUFFER_STATE_ERROR = 3'd3,  // The device refused a command and drops writes until the VCB is canceled.
+    VIRTUAL_COLLECT_BUFFER_STATE_CLOSED = 3'd4  // The device drops writes while the VCB changes owner.
   } virtual_collect_buffer_state_t;
 
   // State of a physical collect buffer.
@@ -415,43 +415,43 @@ package hca_spec_pkg;
     PHYSICAL_COLLECT_BUFFER_STATE_FREE = 3'd0,  // Not in use.
     PHYSICAL_COLLECT_BUFFER_STATE_COLLECTING = 3'd1,  // Bound to a VCB or a management page.
     PHYSICAL_COLLECT_BUFFER_STATE_KICKED = 3'd2,  // Its command is complete and in the pipeline.
-    PHYSICAL_COLLECT_BUFFER_STATE_FETCHING = 3'd3,  // The send queue scheduler fills it from a send queue.
-    PHYSICAL_COLLECT_BUFFER_STATE_LOCKED = 3'd4  // A management page holds its lock; no write yet.
+    PHYSICAL_COLLECT_BUFFER_STATE_FETCHING = 3'd3,  // The send queue scheduler is filling it from a send queue.
+    PHYSICAL_COLLECT_BUFFER_STATE_LOCKED = 3'd4  // A management page holds its lock; no write has arrived.
   } physical_collect_buffer_state_t;
 
-  // Control command of collect_buffer in SystemVerilog. Its page is a VCB or, behind those, the management page of a function.
+  // Control command of collect_buffer in SystemVerilog. Its page is a VCB or, after the VCBs, the management page of a function.
   typedef enum logic [2:0] {
-    COLLECT_BUFFER_CONTROL_CANCEL = 3'd0,  // Free the VCB; give back the lock of the management page.
-    COLLECT_BUFFER_CONTROL_CLOSE = 3'd1,  // Cancel, and drop what is written from now on.
+    COLLECT_BUFFER_CONTROL_CANCEL = 3'd0,  // Free the VCB; release the lock of the management page.
+    COLLECT_BUFFER_CONTROL_CLOSE = 3'd1,  // Cancel the VCB and drop later writes.
     COLLECT_BUFFER_CONTROL_OPEN = 3'd2,  // Free a closed VCB.
-    COLLECT_BUFFER_CONTROL_LOCK = 3'd3,  // Lock a PCB for the management page; the one that it has, where it has one.
-    COLLECT_BUFFER_CONTROL_TAKE_DEDICATED = 3'd4,  // Take a PCB to fetch a command of a send queue into.
-    COLLECT_BUFFER_CONTROL_TAKE_MANAGEMENT = 3'd5,  // Take a PCB to fetch a command of a management send queue into.
-    COLLECT_BUFFER_CONTROL_TAKE_KICK_NUMBER = 3'd6,  // Take the number of a kick; it comes in kick_unit.
-    COLLECT_BUFFER_CONTROL_SETTLE_DIVISION = 3'd7  // After allotments of PCBs have changed: put half-written commands that hold more than their function is left into send queue mode, the newest first, until every function finds what it owns.
+    COLLECT_BUFFER_CONTROL_LOCK = 3'd3,  // Lock a PCB for the management page. Returns the PCB that the page already holds, if any.
+    COLLECT_BUFFER_CONTROL_TAKE_DEDICATED = 3'd4,  // Take a PCB for a command from a send queue.
+    COLLECT_BUFFER_CONTROL_TAKE_MANAGEMENT = 3'd5,  // Take a PCB for a command from a management send queue.
+    COLLECT_BUFFER_CONTROL_TAKE_KICK_NUMBER = 3'd6,  // Take a kick number, returned in kick_unit.
+    COLLECT_BUFFER_CONTROL_SETTLE_DIVISION = 3'd7  // Apply changed PCB allotments: move half-written commands of functions over their allotment to send queue mode, newest first, until every function can get its own PCBs.
   } collect_buffer_control_t;
 
-  // Why a command or a receive work request was refused.
+  // Reason for refusing a command or a receive work request.
   typedef enum logic [7:0] {
-    REFUSAL_NONE = 8'd0,  // Not refused.
+    REFUSAL_NONE = 8'd0,  // No refusal.
     REFUSAL_LENGTH_OVER_MAXIMUM = 8'd1,  // Length over 256 B.
-    REFUSAL_SEGMENT_BEYOND_LENGTH = 8'd2,  // A segment was received beyond the length.
-    REFUSAL_WRITE_BEYOND_COMMAND = 8'd3,  // A write beyond 320 B and outside the doorbell slots.
-    REFUSAL_PARTIAL_DOUBLE_WORD = 8'd4,  // A write with part of a DWORD.
+    REFUSAL_SEGMENT_BEYOND_LENGTH = 8'd2,  // A segment beyond the length arrived.
+    REFUSAL_WRITE_BEYOND_COMMAND = 8'd3,  // A write beyond 320 B, outside the doorbell slots.
+    REFUSAL_PARTIAL_DOUBLE_WORD = 8'd4,  // A write of part of a DWORD.
     REFUSAL_UNKNOWN_VERSION = 8'd5,  // Unknown format version.
-    REFUSAL_UNKNOWN_QUEUE_PAIR = 8'd6,  // The queue pair does not exist or is another function's.
-    REFUSAL_WRONG_QUALITY_OF_SERVICE_LEVEL = 8'd7,  // The level is not the queue pair's.
+    REFUSAL_UNKNOWN_QUEUE_PAIR = 8'd6,  // The queue pair does not exist or belongs to another function.
+    REFUSAL_WRONG_QUALITY_OF_SERVICE_LEVEL = 8'd7,  // The QoS level differs from the queue pair's.
     REFUSAL_RESERVED_NOT_ZERO = 8'd8,  // A reserved field of segment 0 is not zero.
     REFUSAL_CHECKSUM_MISMATCH = 8'd9,  // The doorbell checksum does not match.
-    REFUSAL_SEND_QUEUE_MISMATCH = 8'd10,  // The command in the send queue is not the one that its reference names.
-    REFUSAL_SEND_QUEUE_FAULT = 8'd11,  // The send queue could not be read.
-    REFUSAL_SEQUENCE_OUT_OF_RANGE = 8'd12,  // The sequence number is further ahead than the send queue is long.
-    REFUSAL_QUEUING_STRUCTURE_MISMATCH = 8'd13,  // The queuing structure holds an entry that was not written there.
-    REFUSAL_QUEUING_STRUCTURE_FAULT = 8'd14,  // The queuing structure could not be reached, or is too small.
+    REFUSAL_SEND_QUEUE_MISMATCH = 8'd10,  // The reference names another command than the one in the send queue.
+    REFUSAL_SEND_QUEUE_FAULT = 8'd11,  // The device could not read the send queue.
+    REFUSAL_SEQUENCE_OUT_OF_RANGE = 8'd12,  // The sequence number is further ahead than the send queue length.
+    REFUSAL_QUEUING_STRUCTURE_MISMATCH = 8'd13,  // An entry of the queuing structure differs from the one written.
+    REFUSAL_QUEUING_STRUCTURE_FAULT = 8'd14,  // The device could not access the queuing structure, or it is too small.
     REFUSAL_COMPLETION_QUEUE_FAILED = 8'd15,  // A completion queue of the queue pair is in error.
-    REFUSAL_RECEIVE_QUEUE_MISMATCH = 8'd16,  // A reference, an entry or the tail of the receive queue is not as it has to be.
-    REFUSAL_RECEIVE_QUEUE_FAULT = 8'd17,  // The receive queue could not be read.
-    REFUSAL_SEGMENT_0_DIFFERS = 8'd18  // A DWORD of segment 0 came again, with another value.
+    REFUSAL_RECEIVE_QUEUE_MISMATCH = 8'd16,  // A reference, an entry or the tail of the receive queue is malformed.
+    REFUSAL_RECEIVE_QUEUE_FAULT = 8'd17,  // The device could not read the receive queue.
+    REFUSAL_SEGMENT_0_DIFFERS = 8'd18  // A DWORD of segment 0 was rewritten with another value.
   } refusal_t;
 
   // QoS level.
@@ -460,72 +460,72 @@ package hca_spec_pkg;
     QUALITY_OF_SERVICE_LEVEL_HIGH = 2'd1  // High.
   } quality_of_service_level_t;
 
-  // Owner of the PCBs: a group of the collect group table within a function, or the part that all functions share.
+  // Owner of PCBs: a group of a function in the collect group table, or the pool that all functions share.
   typedef enum logic [1:0] {
-    COLLECT_GROUP_LOW = 2'd0,  // The low level's allotment.
-    COLLECT_GROUP_HIGH = 2'd1,  // The high level's allotment.
-    COLLECT_GROUP_FUNCTION_SHARED = 2'd2,  // The part that the function's levels share.
-    COLLECT_GROUP_DEVICE_SHARED = 2'd3  // The part that all functions share.
+    COLLECT_GROUP_LOW = 2'd0,  // Allotment of the low level.
+    COLLECT_GROUP_HIGH = 2'd1,  // Allotment of the high level.
+    COLLECT_GROUP_FUNCTION_SHARED = 2'd2,  // Pool shared by the levels of the function.
+    COLLECT_GROUP_DEVICE_SHARED = 2'd3  // Pool shared by all functions.
   } collect_group_t;
 
   // Type of a kick record.
   typedef enum logic [7:0] {
-    KICK_RECORD_TYPE_NONE = 8'd0,  // Not written.
-    KICK_RECORD_TYPE_KICKED = 8'd1,  // A command was kicked.
-    KICK_RECORD_TYPE_SENT = 8'd2  // The last packet of a command has left.
+    KICK_RECORD_TYPE_NONE = 8'd0,  // No record written.
+    KICK_RECORD_TYPE_KICKED = 8'd1,  // The device kicked a command.
+    KICK_RECORD_TYPE_SENT = 8'd2  // The device sent the last packet of a command.
   } kick_record_type_t;
 
-  // Right of a memory region, a memory window or a queue pair, as the number of its bit in access flags; the bits are those of ibv_access_flags.
+  // Right of a memory region, a memory window or a queue pair, as a bit number of access flags. The bits are those of ibv_access_flags.
   typedef enum logic [2:0] {
-    ACCESS_FLAG_LOCAL_WRITE = 3'd0,  // The device may write it for its owner.
-    ACCESS_FLAG_REMOTE_WRITE = 3'd1,  // RDMA WRITE; asks for local_write.
+    ACCESS_FLAG_LOCAL_WRITE = 3'd0,  // The device may write to it for its owner.
+    ACCESS_FLAG_REMOTE_WRITE = 3'd1,  // RDMA WRITE; requires local_write.
     ACCESS_FLAG_REMOTE_READ = 3'd2,  // RDMA READ.
-    ACCESS_FLAG_REMOTE_ATOMIC = 3'd3,  // Atomics; asks for local_write.
+    ACCESS_FLAG_REMOTE_ATOMIC = 3'd3,  // Atomics; requires local_write.
     ACCESS_FLAG_MEMORY_WINDOW_BIND = 3'd4,  // Memory windows may be bound to it.
-    ACCESS_FLAG_ZERO_BASED = 3'd5  // Addresses count from 0.
+    ACCESS_FLAG_ZERO_BASED = 3'd5  // Addresses start at 0.
   } access_flag_t;
 
-  // Why a queue pair may not send its next command now.
+  // Reason why a queue pair may not send its next command now.
   typedef enum logic [2:0] {
-    SEND_HOLD_NONE = 3'd0,  // It may.
-    SEND_HOLD_FENCE = 3'd1,  // The command waits for READs and atomics before it.
-    SEND_HOLD_READ_ATOMIC = 3'd2,  // As many READs and atomics are outstanding as the initiator depth allows.
-    SEND_HOLD_PACKET_WINDOW = 3'd3,  // 2^23 PSNs would not be acknowledged.
-    SEND_HOLD_RECEIVER_NOT_READY = 3'd4,  // The peer asked to wait.
-    SEND_HOLD_MESSAGE_LIMIT = 3'd5,  // The peer has granted no credit for the message.
-    SEND_HOLD_LOCAL_OPERATION = 3'd6  // A bind or local invalidate waits until all work requests before it are complete.
+    SEND_HOLD_NONE = 3'd0,  // No reason: it may send.
+    SEND_HOLD_FENCE = 3'd1,  // The fenced command waits for earlier READs and atomics.
+    SEND_HOLD_READ_ATOMIC = 3'd2,  // The outstanding READs and atomics have reached the initiator depth.
+    SEND_HOLD_PACKET_WINDOW = 3'd3,  // The command would leave 2^23 PSNs unacknowledged.
+    SEND_HOLD_RECEIVER_NOT_READY = 3'd4,  // The peer sent an RNR NAK.
+    SEND_HOLD_MESSAGE_LIMIT = 3'd5,  // The peer has not granted credit for the message.
+    SEND_HOLD_LOCAL_OPERATION = 3'd6  // A bind or local invalidate waits for all earlier work requests to complete.
   } send_hold_t;
 
-  // Room that a queue pair waits for before its next command is fetched.
+  // Room that a queue pair needs before the device fetches its next command.
   typedef enum logic [1:0] {
-    ROOM_WAIT_NONE = 2'd0,  // It waits for none.
-    ROOM_WAIT_LANE = 2'd1,  // On the list of the TVL that its commands are on, which takes no more now.
-    ROOM_WAIT_LEVEL = 2'd2,  // On the list of any TVL of its level: none takes more now.
-    ROOM_WAIT_FUNCTION = 2'd3  // An entry credit of its function: as many of its commands are on lists as may be.
+    ROOM_WAIT_NONE = 2'd0,  // It needs none.
+    ROOM_WAIT_LANE = 2'd1,  // Room on the list of the TVL that holds its commands.
+    ROOM_WAIT_LEVEL = 2'd2,  // Room on the list of any TVL of its level.
+    ROOM_WAIT_FUNCTION = 2'd3  // An entry credit of its function, all of which are in use.
   } room_wait_t;
 
   // Subject of a queue pair notice.
   typedef enum logic [2:0] {
-    QUEUE_PAIR_NOTICE_KIND_RESUME = 3'd0,  // The send queue need not wait any longer.
-    QUEUE_PAIR_NOTICE_KIND_REWIND = 3'd1,  // The send queue goes back to the oldest message that is not acknowledged.
-    QUEUE_PAIR_NOTICE_KIND_FLUSH = 3'd2,  // The queue pair is in error: its queues are flushed.
-    QUEUE_PAIR_NOTICE_KIND_TAKE_DESCRIPTOR = 3'd3,  // The next receive work request is to be taken.
-    QUEUE_PAIR_NOTICE_KIND_DESCRIPTOR_TAKEN = 3'd4,  // It was taken.
-    QUEUE_PAIR_NOTICE_KIND_NO_DESCRIPTOR = 3'd5  // None was taken: none is posted, or the receive queue cannot be read.
+    QUEUE_PAIR_NOTICE_KIND_RESUME = 3'd0,  // The send queue may continue.
+    QUEUE_PAIR_NOTICE_KIND_REWIND = 3'd1,  // The send queue returns to the oldest unacknowledged message.
+    QUEUE_PAIR_NOTICE_KIND_FLUSH = 3'd2,  // The queue pair is in error; flush its queues.
+    QUEUE_PAIR_NOTICE_KIND_TAKE_DESCRIPTOR = 3'd3,  // Take the next receive work request.
+    QUEUE_PAIR_NOTICE_KIND_DESCRIPTOR_TAKEN = 3'd4,  // The receive work request was taken.
+    QUEUE_PAIR_NOTICE_KIND_NO_DESCRIPTOR = 3'd5  // None was taken: none is posted, or the device cannot read the receive queue.
   } queue_pair_notice_kind_t;
 
   // Treatment of an accepted request packet.
   typedef enum logic [3:0] {
-    RECEIVE_ACTION_SEND = 4'd0,  // Its payload goes into a receive queue entry.
-    RECEIVE_ACTION_RDMA_WRITE = 4'd1,  // Its payload goes to the remote address.
-    RECEIVE_ACTION_RDMA_READ = 4'd2,  // It is answered with memory.
-    RECEIVE_ACTION_ATOMIC = 4'd3,  // It changes memory and is answered with what was there.
-    RECEIVE_ACTION_ACKNOWLEDGE = 4'd4,  // A duplicate: it is acknowledged again.
-    RECEIVE_ACTION_REFUSE = 4'd5,  // It is answered with a NAK.
-    RECEIVE_ACTION_FLUSH = 4'd6  // No packet: the receive queue is flushed.
+    RECEIVE_ACTION_SEND = 4'd0,  // Write its payload to a receive work request.
+    RECEIVE_ACTION_RDMA_WRITE = 4'd1,  // Write its payload to the remote address.
+    RECEIVE_ACTION_RDMA_READ = 4'd2,  // Answer with data from memory.
+    RECEIVE_ACTION_ATOMIC = 4'd3,  // Modify memory and answer with the former value.
+    RECEIVE_ACTION_ACKNOWLEDGE = 4'd4,  // Acknowledge a duplicate again.
+    RECEIVE_ACTION_REFUSE = 4'd5,  // Answer with a NAK.
+    RECEIVE_ACTION_FLUSH = 4'd6  // No packet: flush the receive queue.
   } receive_action_t;
 
-  // Message whose first packet a responder has accepted, and whose last is still to come.
+  // Message of which the responder has accepted the first packet and not yet the last.
   typedef enum logic [1:0] {
     RECEIVE_MESSAGE_NONE = 2'd0,  // None.
     RECEIVE_MESSAGE_SEND = 2'd1,  // A SEND.
@@ -534,15 +534,15 @@ package hca_spec_pkg;
 
   // Kind of an answer to a request.
   typedef enum logic [1:0] {
-    ANSWER_KIND_ACKNOWLEDGE = 2'd0,  // ACK, NAK or RNR NAK, as the syndrome says.
-    ANSWER_KIND_READ = 2'd1,  // Memory, in RDMA READ responses.
-    ANSWER_KIND_ATOMIC = 2'd2  // The former value of memory, of an atomic.
+    ANSWER_KIND_ACKNOWLEDGE = 2'd0,  // ACK, NAK or RNR NAK, according to the syndrome.
+    ANSWER_KIND_READ = 2'd1,  // Data from memory, in RDMA READ responses.
+    ANSWER_KIND_ATOMIC = 2'd2  // Former value of memory, for an atomic.
   } answer_kind_t;
 
-  // Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2); the low 5 bits of an acknowledge are a credit count, of receiver_not_ready a timer.
+  // Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2). The low 5 bits are a credit count in an acknowledge and a timer in receiver_not_ready.
   typedef enum logic [7:0] {
     SYNDROME_ACKNOWLEDGE = 8'd0,  // ACK
-    SYNDROME_ACKNOWLEDGE_WITHOUT_CREDITS = 8'd31,  // ACK of a responder that counts no end-to-end credits
+    SYNDROME_ACKNOWLEDGE_WITHOUT_CREDITS = 8'd31,  // ACK of a responder without end-to-end credits
     SYNDROME_RECEIVER_NOT_READY = 8'd32,  // RNR NAK
     SYNDROME_SEQUENCE_ERROR = 8'd96,  // NAK, PSN sequence error
     SYNDROME_INVALID_REQUEST = 8'd97,  // NAK, invalid request
@@ -551,15 +551,15 @@ package hca_spec_pkg;
     SYNDROME_INVALID_RELIABLE_DATAGRAM_REQUEST = 8'd100  // NAK, invalid RD request
   } syndrome_t;
 
-  // Where a command came from.
+  // Origin of a command.
   typedef enum logic [1:0] {
     KICK_ORIGIN_COLLECTED = 2'd0,  // Collected in a pool PCB.
-    KICK_ORIGIN_SEND_QUEUE_MODE = 2'd1,  // Found no PCB.
+    KICK_ORIGIN_SEND_QUEUE_MODE = 2'd1,  // No PCB was available.
     KICK_ORIGIN_SCHEDULED = 2'd2,  // Fetched by the send queue scheduler.
     KICK_ORIGIN_MANAGEMENT = 2'd3  // A management command.
   } kick_origin_t;
 
-  // Contents of a region of the BARs.
+  // Contents of a BAR region.
   typedef enum logic [7:0] {
     REGION_TYPE_NONE = 8'd0,  // Unused entry.
     REGION_TYPE_IDENTITY = 8'd1,  // Identity registers.
@@ -569,15 +569,15 @@ package hca_spec_pkg;
     REGION_TYPE_MSIX = 8'd5  // MSI-X table and pending bits.
   } region_type_t;
 
-  // How the scoreboard is kept; the outcome is the same (US8589610, scoreboard update).
+  // Variant of the scoreboard update; all give the same result (US8589610, scoreboard update).
   typedef enum logic [0:0] {
-    SCOREBOARD_VARIANT_MASKED = 1'd0,  // The mask holds the segments of this write, and the unused bits when the length came in with it.
-    SCOREBOARD_VARIANT_DIRECT = 1'd1  // The scoreboard holds received segments, the mask only unused bits.
+    SCOREBOARD_VARIANT_MASKED = 1'd0,  // The mask covers the segments of this write, and the unused bits if the write contains the length.
+    SCOREBOARD_VARIANT_DIRECT = 1'd1  // The scoreboard holds the received segments, the mask only the unused bits.
   } scoreboard_variant_t;
 
   // Doorbell slot of a VCB page, numbered from doorbell_slots_offset in steps of 8 B.
   typedef enum logic [7:0] {
-    DOORBELL_SLOT_START = 8'd0,  // Start the scheduler for a queue pair, through a sequence number.
+    DOORBELL_SLOT_START = 8'd0,  // Start the scheduler for a queue pair, up to a sequence number.
     DOORBELL_SLOT_STOP = 8'd1,  // Stop the scheduler for a queue pair.
     DOORBELL_SLOT_CANCEL = 8'd2  // Cancel this VCB.
   } doorbell_slot_t;
@@ -626,7 +626,7 @@ package hca_spec_pkg;
 
   // Link layer of a port, in the order of libibverbs.
   typedef enum logic [7:0] {
-    LINK_LAYER_UNSPECIFIED = 8'd0,  // Not known.
+    LINK_LAYER_UNSPECIFIED = 8'd0,  // Unknown.
     LINK_LAYER_INFINIBAND = 8'd1,  // LRH and VCRC.
     LINK_LAYER_ETHERNET = 8'd2  // RoCEv2 (annex A17).
   } link_layer_t;
@@ -639,7 +639,7 @@ package hca_spec_pkg;
     ETHER_TYPE_IPV6 = 16'd34525  // IPv6
   } ether_type_t;
 
-  // Protocol of an IPv4 header, next header of an IPv6 header or GRH.
+  // Protocol of an IPv4 header; next header of an IPv6 header or GRH.
   typedef enum logic [7:0] {
     IP_PROTOCOL_UDP = 8'd17,  // UDP
     IP_PROTOCOL_INFINIBAND_TRANSPORT = 8'd27,  // BTH (InfiniBand volume 1, 8.3)
@@ -648,17 +648,17 @@ package hca_spec_pkg;
 
   // Operation of ARP (RFC 826).
   typedef enum logic [15:0] {
-    ADDRESS_RESOLUTION_OPERATION_REQUEST = 16'd1,  // Who has the address?
-    ADDRESS_RESOLUTION_OPERATION_REPLY = 16'd2  // The sender has.
+    ADDRESS_RESOLUTION_OPERATION_REQUEST = 16'd1,  // Request for the MAC of an address.
+    ADDRESS_RESOLUTION_OPERATION_REPLY = 16'd2  // Answer with the sender's MAC.
   } address_resolution_operation_t;
 
-  // Type of an ICMPv6 message about neighbors (RFC 4861, 4.3 and 4.4).
+  // Type of an ICMPv6 neighbor discovery message (RFC 4861, 4.3 and 4.4).
   typedef enum logic [7:0] {
-    NEIGHBOR_MESSAGE_TYPE_SOLICITATION = 8'd135,  // Who has the address?
-    NEIGHBOR_MESSAGE_TYPE_ADVERTISEMENT = 8'd136  // The sender has.
+    NEIGHBOR_MESSAGE_TYPE_SOLICITATION = 8'd135,  // Request for the MAC of an address.
+    NEIGHBOR_MESSAGE_TYPE_ADVERTISEMENT = 8'd136  // Answer with the sender's MAC.
   } neighbor_message_type_t;
 
-  // Option of a message about neighbors (RFC 4861, 4.6.1).
+  // Option of a neighbor discovery message (RFC 4861, 4.6.1).
   typedef enum logic [7:0] {
     NEIGHBOR_OPTION_TYPE_SOURCE_LINK_LAYER_ADDRESS = 8'd1,  // MAC of the sender.
     NEIGHBOR_OPTION_TYPE_TARGET_LINK_LAYER_ADDRESS = 8'd2  // MAC of the target.
@@ -674,60 +674,60 @@ package hca_spec_pkg;
 
   // State of a port (InfiniBand volume 1, 7.2), in the order of libibverbs.
   typedef enum logic [7:0] {
-    PORT_STATE_NONE = 8'd0,  // Not known.
+    PORT_STATE_NONE = 8'd0,  // Unknown.
     PORT_STATE_DOWN = 8'd1,  // Down
     PORT_STATE_INITIALIZE = 8'd2,  // Initialize
     PORT_STATE_ARMED = 8'd3,  // Arm
     PORT_STATE_ACTIVE = 8'd4  // Active
   } port_state_t;
 
-  // Physical state of a port, as PortPhysicalState of PortInfo.
+  // Physical state of a port, as in PortPhysicalState of PortInfo.
   typedef enum logic [7:0] {
-    PORT_PHYSICAL_STATE_NONE = 8'd0,  // Not known.
-    PORT_PHYSICAL_STATE_POLLING = 8'd2,  // Polling: its link has no peer.
+    PORT_PHYSICAL_STATE_NONE = 8'd0,  // Unknown.
+    PORT_PHYSICAL_STATE_POLLING = 8'd2,  // Polling: the link has no peer.
     PORT_PHYSICAL_STATE_DISABLED = 8'd3,  // Disabled
     PORT_PHYSICAL_STATE_LINK_UP = 8'd5  // LinkUp
   } port_physical_state_t;
 
-  // Why a port discards a packet.
+  // Reason why a port discards a packet.
   typedef enum logic [2:0] {
-    PORT_DISCARD_NONE = 3'd0,  // It does not.
+    PORT_DISCARD_NONE = 3'd0,  // Not discarded.
     PORT_DISCARD_PORT_DOWN = 3'd1,  // The port is down.
-    PORT_DISCARD_NO_LINK = 3'd2,  // Not to an own address, and no link is attached.
+    PORT_DISCARD_NO_LINK = 3'd2,  // The destination is not an own address, and no link is attached.
     PORT_DISCARD_PAUSED = 3'd3,  // The link was paused for longer than the discard limit.
-    PORT_DISCARD_NO_BUFFER = 3'd4,  // No receive buffer came free within the discard limit.
-    PORT_DISCARD_TOO_LONG = 3'd5,  // The arrived bytes are longer than any packet.
-    PORT_DISCARD_UNREACHABLE = 3'd6  // No port on the link has the destination's address.
+    PORT_DISCARD_NO_BUFFER = 3'd4,  // No receive buffer became free within the discard limit.
+    PORT_DISCARD_TOO_LONG = 3'd5,  // The frame is longer than any packet.
+    PORT_DISCARD_UNREACHABLE = 3'd6  // No port on the link has the destination address.
   } port_discard_t;
 
-  // Why a received packet is dropped.
+  // Reason why packet_receiver drops a packet.
   typedef enum logic [7:0] {
-    PACKET_DROP_NONE = 8'd0,  // It is not.
-    PACKET_DROP_TOO_SHORT = 8'd1,  // It ends within its headers.
+    PACKET_DROP_NONE = 8'd0,  // Not dropped.
+    PACKET_DROP_TOO_SHORT = 8'd1,  // The packet ends within its headers.
     PACKET_DROP_TOO_LONG = 8'd2,  // More than 4096 B of payload.
     PACKET_DROP_UNKNOWN_ETHER_TYPE = 8'd3,  // Neither IPv4 nor IPv6.
-    PACKET_DROP_BAD_IP_HEADER = 8'd4,  // Version or header length are wrong, or there are IPv4 options.
+    PACKET_DROP_BAD_IP_HEADER = 8'd4,  // The version or header length is wrong, or the header has options.
     PACKET_DROP_IP_FRAGMENT = 8'd5,  // A fragment of an IPv4 packet.
     PACKET_DROP_IP_CHECKSUM_MISMATCH = 8'd6,  // The IPv4 header checksum is wrong.
-    PACKET_DROP_UNKNOWN_IP_PROTOCOL = 8'd7,  // No UDP in IP, or no BTH behind a GRH.
-    PACKET_DROP_WRONG_UDP_PORT = 8'd8,  // Not for UDP port 4791.
-    PACKET_DROP_UDP_CHECKSUM_MISMATCH = 8'd9,  // A UDP checksum is there and wrong.
+    PACKET_DROP_UNKNOWN_IP_PROTOCOL = 8'd7,  // IP without UDP, or a GRH without a BTH.
+    PACKET_DROP_WRONG_UDP_PORT = 8'd8,  // The destination is not UDP port 4791.
+    PACKET_DROP_UDP_CHECKSUM_MISMATCH = 8'd9,  // The UDP checksum is present and wrong.
     PACKET_DROP_UNKNOWN_LINK_VERSION = 8'd10,  // LVer is not 0.
-    PACKET_DROP_RAW_PACKET = 8'd11,  // LNH says neither BTH nor GRH.
+    PACKET_DROP_RAW_PACKET = 8'd11,  // LNH indicates neither BTH nor GRH.
     PACKET_DROP_BAD_GLOBAL_ROUTE_HEADER = 8'd12,  // IPVer of the GRH is not 6.
-    PACKET_DROP_LENGTH_MISMATCH = 8'd13,  // Lengths in the headers contradict each other or the packet, or there is more pad than payload and pad.
+    PACKET_DROP_LENGTH_MISMATCH = 8'd13,  // Header lengths contradict each other or the packet, or the pad exceeds the rest.
     PACKET_DROP_VCRC_MISMATCH = 8'd14,  // VCRC.
     PACKET_DROP_UNKNOWN_TRANSPORT_VERSION = 8'd15,  // TVer is not 0.
     PACKET_DROP_UNKNOWN_OPCODE = 8'd16,  // OpCode.
-    PACKET_DROP_UNEXPECTED_PAYLOAD = 8'd17,  // Payload behind an opcode that has none.
+    PACKET_DROP_UNEXPECTED_PAYLOAD = 8'd17,  // Payload after an opcode that has none.
     PACKET_DROP_ICRC_MISMATCH = 8'd18,  // ICRC.
-    PACKET_DROP_UNKNOWN_QUEUE_PAIR = 8'd19,  // The number is bound to no queue pair, or that one waits to be destroyed or reset.
-    PACKET_DROP_WRONG_SERVICE = 8'd20,  // The OpCode is of another service than the queue pair.
-    PACKET_DROP_WRONG_DESTINATION = 8'd21,  // Not to the port, GID or LID of the queue pair.
-    PACKET_DROP_WRONG_SOURCE = 8'd22,  // Not from the peer of the queue pair.
+    PACKET_DROP_UNKNOWN_QUEUE_PAIR = 8'd19,  // The number is not bound, or its queue pair is waiting to be destroyed or reset.
+    PACKET_DROP_WRONG_SERVICE = 8'd20,  // The OpCode belongs to another service than the queue pair's.
+    PACKET_DROP_WRONG_DESTINATION = 8'd21,  // The destination is not the port, GID or LID of the queue pair.
+    PACKET_DROP_WRONG_SOURCE = 8'd22,  // The source is not the peer of the queue pair.
     PACKET_DROP_WRONG_PARTITION_KEY = 8'd23,  // P_Key.
     PACKET_DROP_WRONG_QUEUE_KEY = 8'd24,  // Q_Key.
-    PACKET_DROP_TIME_WAIT = 8'd25  // The number is in time-wait: the packet is of a connection that has ended (US7095750).
+    PACKET_DROP_TIME_WAIT = 8'd25  // The number is in time-wait: the packet belongs to a connection that has ended (US7095750).
   } packet_drop_t;
 
   // Opcodes whose packets have an extended transport header, a bit each. Source: InfiniBand volume 1, 9.2.1 and table 38.
@@ -2969,38 +2969,38 @@ package hca_spec_pkg;
     kick_record_type_t type_;  // Which of the two.
   } kick_record_t;
 
-  // Identity, sizes and region table; at the start of BAR 0, read by every function.
+  // Identity, sizes and region table, at the start of BAR 0. Every function can read it.
   localparam int unsigned IDENTITY_BYTES = 4096;
-  // "FVHC": this is an fpga-verbs HCA. All ones means that the device is gone. 32 bits, ro.
+  // "FVHC": the device is an fpga-verbs HCA. All ones: the device is gone. 32 bits, ro.
   localparam int unsigned IDENTITY_MAGIC_OFFSET = 32'h0;
   localparam logic [31:0] IDENTITY_MAGIC_RESET = 32'h43485646;
-  // Version of this programming interface; the driver refuses another major version. 32 bits, ro.
+  // Version of the programming interface. The driver refuses another major version. 32 bits, ro.
   localparam int unsigned IDENTITY_VERSION_OFFSET = 32'h4;
   localparam logic [31:0] IDENTITY_VERSION_RESET = 32'h10000;
   typedef struct packed {
     logic [15:0] major;  // Major version.
     logic [15:0] minor;  // Minor version.
   } identity_version_t;
-  // Which design this is. 32 bits, ro.
+  // Design and revision of the device. 32 bits, ro.
   localparam int unsigned IDENTITY_DEVICE_OFFSET = 32'h8;
   localparam logic [31:0] IDENTITY_DEVICE_RESET = 32'h0;
   typedef struct packed {
     logic [15:0] revision;  // Revision.
     logic [15:0] design_;  // 1: the emulated board; 2: RTL.
   } identity_device_t;
-  // Optional parts of the board. 32 bits, ro.
+  // Optional features of the board. 32 bits, ro.
   localparam int unsigned IDENTITY_CAPABILITIES_OFFSET = 32'hc;
   localparam logic [31:0] IDENTITY_CAPABILITIES_RESET = 32'h0;
   typedef struct packed {
     logic [25:0] reserved_6;
     logic rtl_virtual_kick;  // virtual_kick is RTL.
     logic rtl_collect_buffer;  // collect_buffer is RTL.
-    logic kick_records;  // Kick records can be had.
+    logic kick_records;  // The board can write kick records.
     logic double_word_only;  // Writes arrive as DWORDs (32-bit bridge).
-    scoreboard_variant_t scoreboard_variant;  // How scoreboards are kept.
+    scoreboard_variant_t scoreboard_variant;  // Variant of the scoreboard update.
     logic single_root_io_virtualization;  // UF n is virtual function n-1.
   } identity_capabilities_t;
-  // Name of the board, UTF-8, zero padded. 32 bits, ro.
+  // Board name, UTF-8, zero padded. 32 bits, ro.
   localparam int unsigned IDENTITY_BOARD_NAME_OFFSET = 32'h10;
   localparam int unsigned IDENTITY_BOARD_NAME_COUNT = 8;
   localparam int unsigned IDENTITY_BOARD_NAME_STRIDE = 4;
@@ -3011,17 +3011,17 @@ package hca_spec_pkg;
   // VCBs of the board. 32 bits, ro.
   localparam int unsigned IDENTITY_VIRTUAL_COLLECT_BUFFERS_OFFSET = 32'h44;
   localparam logic [31:0] IDENTITY_VIRTUAL_COLLECT_BUFFERS_RESET = 32'h0;
-  // Distance between VCB pages. Unit: bytes. 32 bits, ro.
+  // Distance between two VCB pages. Unit: bytes. 32 bits, ro.
   localparam int unsigned IDENTITY_VIRTUAL_COLLECT_BUFFER_STRIDE_OFFSET = 32'h48;
   localparam logic [31:0] IDENTITY_VIRTUAL_COLLECT_BUFFER_STRIDE_RESET = 32'h0;
   // PCBs in the pool. 32 bits, ro.
   localparam int unsigned IDENTITY_PHYSICAL_COLLECT_BUFFERS_OFFSET = 32'h4c;
   localparam logic [31:0] IDENTITY_PHYSICAL_COLLECT_BUFFERS_RESET = 32'h0;
-  // Dedicated PCBs. 32 bits, ro.
+  // Dedicated PCBs outside the pool. 32 bits, ro.
   localparam int unsigned IDENTITY_DEDICATED_PHYSICAL_COLLECT_BUFFERS_OFFSET = 32'h50;
   localparam logic [31:0] IDENTITY_DEDICATED_PHYSICAL_COLLECT_BUFFERS_RESET = 32'h0;
   typedef struct packed {
-    logic [15:0] management;  // Of these for management.
+    logic [15:0] management;  // Part reserved for management.
     logic [15:0] total;  // All.
   } identity_dedicated_physical_collect_buffers_t;
   // TVLs. 32 bits, ro.
@@ -3039,27 +3039,27 @@ package hca_spec_pkg;
   // Width of a beat at the block ports. Unit: bytes. 32 bits, ro.
   localparam int unsigned IDENTITY_BEAT_BYTES_OFFSET = 32'h68;
   localparam logic [31:0] IDENTITY_BEAT_BYTES_RESET = 32'h0;
-  // Largest queue. Unit: entries. 32 bits, ro.
+  // Maximum entries of a queue. Unit: entries. 32 bits, ro.
   localparam int unsigned IDENTITY_QUEUE_ENTRIES_MAXIMUM_OFFSET = 32'h6c;
   localparam logic [31:0] IDENTITY_QUEUE_ENTRIES_MAXIMUM_RESET = 32'h0;
-  // Context memory that the device wants. Unit: bytes. 64 bits, ro.
+  // Context memory that the device requires. Unit: bytes. 64 bits, ro.
   localparam int unsigned IDENTITY_CONTEXT_MEMORY_NEEDED_OFFSET = 32'h70;
   localparam logic [63:0] IDENTITY_CONTEXT_MEMORY_NEEDED_RESET = 64'h0;
-  // Entries of the region table. 32 bits, ro.
+  // Valid entries of the region table. 32 bits, ro.
   localparam int unsigned IDENTITY_REGIONS_OFFSET = 32'h80;
   localparam logic [31:0] IDENTITY_REGIONS_RESET = 32'h0;
-  // Region table: what the region holds. 32 bits, ro.
+  // Region table: type and BAR of the region. 32 bits, ro.
   localparam int unsigned IDENTITY_REGION_OFFSET = 32'h100;
   localparam int unsigned IDENTITY_REGION_COUNT = 8;
   localparam int unsigned IDENTITY_REGION_STRIDE = 32;
   localparam logic [31:0] IDENTITY_REGION_RESET = 32'h0;
   typedef struct packed {
     logic [14:0] reserved_3;
-    logic prefetchable;  // May be mapped write-combining.
+    logic prefetchable;  // The driver may map the region write-combining.
     logic [7:0] bar;  // BAR number.
-    region_type_t type_;  // Its contents.
+    region_type_t type_;  // Contents of the region.
   } identity_region_t;
-  // Region table: pages of stride bytes in the region. 32 bits, ro.
+  // Region table: pages in the region, each page_stride apart. 32 bits, ro.
   localparam int unsigned IDENTITY_REGION_ENTRIES_OFFSET = 32'h104;
   localparam int unsigned IDENTITY_REGION_ENTRIES_COUNT = 8;
   localparam int unsigned IDENTITY_REGION_ENTRIES_STRIDE = 32;
@@ -3080,19 +3080,19 @@ package hca_spec_pkg;
   localparam int unsigned IDENTITY_REGION_PAGE_STRIDE_STRIDE = 32;
   localparam logic [31:0] IDENTITY_REGION_PAGE_STRIDE_RESET = 32'h0;
 
-  // Register page of an underlying function.
+  // Register page of one underlying function.
   localparam int unsigned UNDERLYING_FUNCTION_BYTES = 65536;
-  // State of the function. 32 bits, ro.
+  // Status of the function. 32 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_STATUS_OFFSET = 32'h0;
   localparam logic [31:0] UNDERLYING_FUNCTION_STATUS_RESET = 32'h0;
   typedef struct packed {
     logic [15:0] reserved_4;
     logic [7:0] underlying_function;  // Number of the function.
     logic [5:0] reserved_2;
-    logic reset_in_progress;  // A reset is not finished.
+    logic reset_in_progress;  // A reset is in progress.
     logic enabled;  // The control function has enabled the device.
   } underlying_function_status_t;
-  // Writing 1 resets the function; reset_in_progress is set until it is done. 32 bits, wo.
+  // Writing 1 resets the function. reset_in_progress stays set until the reset is complete. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_RESET_OFFSET = 32'h4;
   localparam logic [31:0] UNDERLYING_FUNCTION_RESET_RESET = 32'h0;
   typedef struct packed {
@@ -3106,33 +3106,33 @@ package hca_spec_pkg;
     logic [15:0] count;  // VCBs.
     logic [15:0] base;  // First VCB.
   } underlying_function_virtual_collect_buffer_bar_t;
-  // Sub-BAR: dividers, counted from the base. [0, low) belongs to the low level, [low, high) is shared, [high, count) belongs to the high level. 32 bits, ro.
+  // Sub-BAR: two dividers, relative to the base. VCBs [0, low) belong to the low level, [low, high) are shared, [high, count) belong to the high level. 32 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET = 32'hc;
   localparam logic [31:0] UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_RESET = 32'h0;
   typedef struct packed {
-    logic [15:0] high;  // Begin of the high level's part.
-    logic [15:0] low;  // End of the low level's part.
+    logic [15:0] high;  // Start of the high level's range.
+    logic [15:0] low;  // End of the low level's range.
   } underlying_function_virtual_collect_buffer_sub_bar_t;
-  // Device clock; reading the low half latches the high half. Unit: clock ticks. 64 bits, ro.
+  // Device clock. Reading the low half latches the high half. Unit: clock ticks. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_CLOCK_OFFSET = 32'h10;
   localparam logic [63:0] UNDERLYING_FUNCTION_CLOCK_RESET = 64'h0;
-  // Reading tries to lock a dedicated PCB for the management page. 32 bits, ro_side_effect.
+  // A read requests a dedicated PCB for the management page. 32 bits, ro_side_effect.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_LOCK_OFFSET = 32'h18;
   localparam logic [31:0] UNDERLYING_FUNCTION_MANAGEMENT_LOCK_RESET = 32'h0;
   typedef struct packed {
     logic [15:0] reserved_3;
-    logic [7:0] physical_collect_buffer;  // Dedicated PCB, when granted.
+    logic [7:0] physical_collect_buffer;  // Dedicated PCB, if granted.
     logic [6:0] reserved_1;
-    logic granted;  // The lock is held by this function.
+    logic granted;  // This function holds the lock.
   } underlying_function_management_lock_t;
-  // Writing 1 gives back a lock that was not used. 32 bits, wo.
+  // Writing 1 releases an unused lock. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_OFFSET = 32'h1c;
   localparam logic [31:0] UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_RESET = 32'h0;
   typedef struct packed {
     logic [30:0] reserved_1;
     logic unlock;  // Unlock.
   } underlying_function_management_unlock_t;
-  // Management commands that lie in the management send queue and have to be fetched. 32 bits, wo.
+  // Rings for management commands in the management send queue. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET = 32'h20;
   localparam logic [31:0] UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_RESET = 32'h0;
   typedef struct packed {
@@ -3144,12 +3144,12 @@ package hca_spec_pkg;
   localparam logic [31:0] UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_RESET = 32'h0;
   typedef struct packed {
     logic [26:0] reserved_1;
-    logic [4:0] entries_log2;  // log2 of the entries, up to 8. The send queue has 64 B entries.
+    logic [4:0] entries_log2;  // log2 of the entries, at most 8. Send queue entries are 64 B.
   } underlying_function_management_queue_size_t;
   // DMA address of the management send queue, 4 KiB aligned. Unit: bytes. 64 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET = 32'h28;
   localparam logic [63:0] UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_RESET = 64'h0;
-  // DMA address of the management completion queue, 4 KiB aligned. Writing it begins the queues anew. Unit: bytes. 64 bits, rw.
+  // DMA address of the management completion queue, 4 KiB aligned. A write restarts both queues. Unit: bytes. 64 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET = 32'h30;
   localparam logic [63:0] UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_RESET = 64'h0;
   // Bit i: VCB base + i is not free. 32 bits, ro.
@@ -3157,12 +3157,12 @@ package hca_spec_pkg;
   localparam int unsigned UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_IN_USE_COUNT = 8;
   localparam int unsigned UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_IN_USE_STRIDE = 4;
   localparam logic [31:0] UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_IN_USE_RESET = 32'h0;
-  // PCBs that the collect group owns: low, high, shared by the levels. 32 bits, ro.
+  // PCBs that the collect group owns: low, high, shared by both levels. 32 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_OFFSET = 32'h60;
   localparam int unsigned UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_COUNT = 3;
   localparam int unsigned UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_STRIDE = 4;
   localparam logic [31:0] UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_RESET = 32'h0;
-  // PCBs of the collect group that are free. 32 bits, ro.
+  // Free PCBs of the collect group. 32 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_AVAILABLE_OFFSET = 32'h70;
   localparam int unsigned UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_AVAILABLE_COUNT = 3;
   localparam int unsigned UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_AVAILABLE_STRIDE = 4;
@@ -3172,62 +3172,62 @@ package hca_spec_pkg;
   localparam int unsigned UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_IN_USE_COUNT = 3;
   localparam int unsigned UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_IN_USE_STRIDE = 4;
   localparam logic [31:0] UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_IN_USE_RESET = 32'h0;
-  // PCBs that the function holds of those that all functions share. 32 bits, ro.
+  // PCBs that the function holds from the pool shared by all functions. 32 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_BORROWED_OFFSET = 32'h8c;
   localparam logic [31:0] UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_BORROWED_RESET = 32'h0;
-  // Kick records of this function. 32 bits, rw.
+  // Kick record ring of this function. 32 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET = 32'h90;
   localparam logic [31:0] UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_RESET = 32'h0;
   typedef struct packed {
     logic [18:0] reserved_3;
-    logic [4:0] entries_log2;  // log2 of the entries of the ring, up to 16.
+    logic [4:0] entries_log2;  // log2 of the ring entries, at most 16.
     logic [6:0] reserved_1;
-    logic enable;  // Write records. Setting it begins the ring anew.
+    logic enable;  // The device writes records. Setting the bit restarts the ring.
   } underlying_function_kick_record_control_t;
   // DMA address of the ring, 4 KiB aligned. Unit: bytes. 64 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET = 32'h98;
   localparam logic [63:0] UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_RESET = 64'h0;
-  // DMA address of the host's head: a ring_head. Unit: bytes. 64 bits, rw.
+  // DMA address of the host's head, a ring_head. Unit: bytes. 64 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET = 32'ha0;
   localparam logic [63:0] UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_RESET = 64'h0;
-  // DMA address of the queuing structure of a level: low, high. Contiguous queuing_structure_entry. Unit: bytes. 64 bits, rw.
+  // DMA address of the queuing structure per level: low, high. An array of queuing_structure_entry. Unit: bytes. 64 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET = 32'hb0;
   localparam int unsigned UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_COUNT = 2;
   localparam int unsigned UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE = 8;
   localparam logic [63:0] UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_RESET = 64'h0;
-  // Size of each queuing structure; at least the queue pairs of the function. 32 bits, rw.
+  // Size of each queuing structure; at least the number of queue pairs of the function. 32 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET = 32'hc0;
   localparam logic [31:0] UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_RESET = 32'h0;
   typedef struct packed {
     logic [26:0] reserved_1;
-    logic [4:0] entries_log2;  // log2 of the entries, up to 16.
+    logic [4:0] entries_log2;  // log2 of the entries, at most 16.
   } underlying_function_queuing_structure_size_t;
-  // Mapping table: lanes of a level (low, high), a bit each. 64 bits, ro.
+  // Mapping table: TVLs of a level (low, high), one bit each. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET = 32'hc8;
   localparam int unsigned UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT = 2;
   localparam int unsigned UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE = 8;
   localparam logic [63:0] UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_RESET = 64'h0;
-  // Execution credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro.
+  // Execution credits of the TVLs of a level (low, high). A TVL that serves both levels counts for both. Unit: credits. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OFFSET = 32'hd8;
   localparam int unsigned UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_COUNT = 2;
   localparam int unsigned UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_STRIDE = 8;
   localparam logic [63:0] UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_RESET = 64'h0;
   typedef struct packed {
-    logic [15:0] shared_free;  // Shared credits that are free, for all lanes.
-    logic [15:0] shared_held;  // Shared credits that the lanes hold.
-    logic [15:0] own_free;  // Of these, those that are free.
-    logic [15:0] own;  // Credits that the lanes own.
+    logic [15:0] shared_free;  // Shared credits that are free, for all TVLs.
+    logic [15:0] shared_held;  // Shared credits that the TVLs hold.
+    logic [15:0] own_free;  // Own credits that are free.
+    logic [15:0] own;  // Credits that the TVLs own.
   } underlying_function_level_execution_credits_t;
-  // Completion credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro.
+  // Completion credits of the TVLs of a level (low, high). A TVL that serves both levels counts for both. Unit: credits. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OFFSET = 32'he8;
   localparam int unsigned UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_COUNT = 2;
   localparam int unsigned UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_STRIDE = 8;
   localparam logic [63:0] UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_RESET = 64'h0;
   typedef struct packed {
-    logic [15:0] shared_free;  // Shared credits that are free, for all lanes.
-    logic [15:0] shared_held;  // Shared credits that the lanes hold.
-    logic [15:0] own_free;  // Of these, those that are free.
-    logic [15:0] own;  // Credits that the lanes own.
+    logic [15:0] shared_free;  // Shared credits that are free, for all TVLs.
+    logic [15:0] shared_held;  // Shared credits that the TVLs hold.
+    logic [15:0] own_free;  // Own credits that are free.
+    logic [15:0] own;  // Credits that the TVLs own.
   } underlying_function_level_completion_credits_t;
   // Arms an event queue for one interrupt. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_OFFSET = 32'h100;
@@ -3236,29 +3236,29 @@ package hca_spec_pkg;
     logic [23:0] reserved_1;
     logic [7:0] event_queue;  // Event queue.
   } underlying_function_event_queue_arm_t;
-  // Arms a completion queue; one 8 B store. 64 bits, wo.
+  // Arms a completion queue. Written with one 8 B store. 64 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET = 32'h108;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_RESET = 64'h0;
   typedef struct packed {
-    logic [31:0] head;  // Host's head.
-    logic [6:0] arm_sequence;  // Events of the queue that the host has taken, modulo 128; an arming with that of the last event is ignored.
-    logic solicited;  // Only completions that are solicited, or failures.
+    logic [31:0] head;  // Head of the host.
+    logic [6:0] arm_sequence;  // Events of the queue that the host has consumed, modulo 128. The device ignores an arm request that repeats the value of the last event.
+    logic solicited;  // Signal only on a solicited or failed completion.
     logic [23:0] completion_queue;  // Completion queue.
   } underlying_function_completion_queue_arm_t;
-  // Work requests were added to a receive queue; one 8 B store. In the error state they are flushed. 64 bits, wo.
+  // Announces new work requests in a receive queue. Written with one 8 B store. In the error state the device flushes them. 64 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET = 32'h110;
   localparam logic [63:0] UNDERLYING_FUNCTION_RECEIVE_DOORBELL_RESET = 64'h0;
   typedef struct packed {
     logic [15:0] reserved_4;
     logic [15:0] tail;  // Tail.
     logic [6:0] reserved_2;
-    logic shared;  // It is a shared receive queue.
+    logic shared;  // The queue is a shared receive queue.
     logic [23:0] queue_;  // Queue pair or shared receive queue.
   } underlying_function_receive_doorbell_t;
-  // Number of the queue pair, of this function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw.
+  // Selects the queue pair of this function that the following registers show: by the number that peers use, else by the number that commands use. 32 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_OFFSET = 32'h120;
   localparam logic [31:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_RESET = 32'h0;
-  // State of the selected queue pair's send queue. 32 bits, ro.
+  // Send queue state of the selected queue pair. 32 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_OFFSET = 32'h124;
   localparam logic [31:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RESET = 32'h0;
   typedef struct packed {
@@ -3267,46 +3267,46 @@ package hca_spec_pkg;
     logic [2:0] receiver_not_ready_retry;  // RNR retries left.
     logic [2:0] retry_count;  // Retries left.
     quality_of_service_level_t quality_of_service_level;  // Level.
-    send_hold_t hold;  // Why it may not send its next command now.
+    send_hold_t hold;  // Reason why the next command may not be sent yet.
     queue_pair_state_t state;  // State.
-    logic receiver_not_ready_wait;  // The peer asked to wait; the timer runs.
-    logic scheduled;  // It waits in the queuing structure, or is in the scheduler's hands.
-    logic stopped;  // The scheduler is stopped for it.
-    logic found;  // There is a queue pair of this number.
+    logic receiver_not_ready_wait;  // The peer sent an RNR NAK and the timer is running.
+    logic scheduled;  // The queue pair is in the queuing structure, or the scheduler is serving it.
+    logic stopped;  // The scheduler does not fetch for it: a stop doorbell, or a failed fetch.
+    logic found;  // A queue pair with this number exists.
   } underlying_function_inspect_queue_pair_state_t;
-  // Positions of the selected queue pair in its send queue. 64 bits, ro.
+  // Send queue positions of the selected queue pair. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_OFFSET = 32'h128;
   localparam logic [63:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_RESET = 64'h0;
   typedef struct packed {
-    logic [15:0] fetch_next;  // Next one that the scheduler fetches.
-    logic [15:0] acknowledged;  // Oldest one not acknowledged.
-    logic [15:0] posted;  // Newest one known to lie in the send queue.
-    logic [15:0] next;  // Sequence number to execute.
+    logic [15:0] fetch_next;  // Next sequence number that the scheduler fetches.
+    logic [15:0] acknowledged;  // Oldest unacknowledged sequence number.
+    logic [15:0] posted;  // Newest sequence number known to be in the send queue.
+    logic [15:0] next;  // Next sequence number to execute.
   } underlying_function_inspect_queue_pair_positions_t;
-  // Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro.
+  // Kicked, unfinished commands of the selected queue pair, their TVL, and the resource that the next command waits for. 32 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_OFFSET = 32'h130;
   localparam logic [31:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_RESET = 32'h0;
   typedef struct packed {
     logic [5:0] reserved_3;
-    room_wait_t room_wait;  // Room that its next command waits for.
-    logic [7:0] transmit_virtual_lane;  // TVL, while there are commands.
+    room_wait_t room_wait;  // Room that the next command waits for.
+    logic [7:0] transmit_virtual_lane;  // TVL of these commands, if there are any.
     logic [15:0] commands;  // Commands.
   } underlying_function_inspect_queue_pair_lane_t;
-  // Both numbers of the selected queue pair, which either of them selects. 64 bits, ro.
+  // Both numbers of the selected queue pair. Either number selects it. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_OFFSET = 32'h138;
   localparam logic [63:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_NUMBERS_RESET = 64'h0;
   typedef struct packed {
     logic [7:0] reserved_5;
-    logic [23:0] queue_pair_number;  // The one of commands, completions and events.
+    logic [23:0] queue_pair_number;  // Number in commands, completions and events.
     logic [5:0] reserved_3;
-    logic time_wait;  // It is in time-wait since its last connection ended.
-    logic bound;  // It is bound: packets with it are taken.
-    logic [23:0] virtual_queue_pair;  // The one that peers know.
+    logic time_wait;  // The number is in time-wait since its last connection ended.
+    logic bound;  // The number is bound: the device accepts packets for it.
+    logic [23:0] virtual_queue_pair;  // Number that peers use.
   } underlying_function_inspect_queue_pair_numbers_t;
   // Commands kicked from a PCB. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_KICKS_OFFSET = 32'h200;
   localparam logic [63:0] UNDERLYING_FUNCTION_KICKS_RESET = 64'h0;
-  // Commands that found no PCB. Unit: events. 64 bits, ro.
+  // Commands complete in send queue mode, without a PCB. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET = 32'h208;
   localparam logic [63:0] UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_RESET = 64'h0;
   // Commands fetched from send queues and kicked. Unit: events. 64 bits, ro.
@@ -3315,52 +3315,52 @@ package hca_spec_pkg;
   // Commands refused. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET = 32'h218;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMMANDS_REFUSED_RESET = 64'h0;
-  // Writes to VCBs in error or closed. Unit: events. 64 bits, ro.
+  // Writes dropped because the VCB is in error or closed. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET = 32'h220;
   localparam logic [63:0] UNDERLYING_FUNCTION_WRITES_DROPPED_RESET = 64'h0;
-  // Commands dropped because their number had already been executed. Unit: events. 64 bits, ro.
+  // Commands dropped because their sequence number was already executed. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_COMMANDS_STALE_OFFSET = 32'h228;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMMANDS_STALE_RESET = 64'h0;
-  // Commands handed back to the scheduler because it was not their turn. Unit: events. 64 bits, ro.
+  // Commands returned to the scheduler because they were out of turn. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_COMMANDS_HANDED_BACK_OFFSET = 32'h230;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMMANDS_HANDED_BACK_RESET = 64'h0;
-  // Doorbell checksums that did not match. Unit: events. 64 bits, ro.
+  // Doorbell checksum mismatches. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_CHECKSUM_MISMATCHES_OFFSET = 32'h238;
   localparam logic [63:0] UNDERLYING_FUNCTION_CHECKSUM_MISMATCHES_RESET = 64'h0;
   // Commands cancelled. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET = 32'h240;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMMANDS_CANCELLED_RESET = 64'h0;
-  // Commands whose last packet has left. Unit: events. 64 bits, ro.
+  // Commands whose last packet was sent. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET = 32'h248;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMMANDS_SENT_RESET = 64'h0;
-  // Commands that ended in an error or were flushed. Unit: events. 64 bits, ro.
+  // Commands that failed or were flushed. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_COMMANDS_FAILED_OFFSET = 32'h250;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMMANDS_FAILED_RESET = 64'h0;
   // Kick records written. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_KICK_RECORDS_WRITTEN_OFFSET = 32'h258;
   localparam logic [63:0] UNDERLYING_FUNCTION_KICK_RECORDS_WRITTEN_RESET = 64'h0;
-  // Kick records dropped: ring full. Unit: events. 64 bits, ro.
+  // Kick records dropped because the ring was full. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_OFFSET = 32'h260;
   localparam logic [63:0] UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_RESET = 64'h0;
-  // Events dropped: event queue full or none. Unit: events. 64 bits, ro.
+  // Events dropped because the event queue was full or missing. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_EVENTS_DROPPED_OFFSET = 32'h268;
   localparam logic [63:0] UNDERLYING_FUNCTION_EVENTS_DROPPED_RESET = 64'h0;
-  // DMAs that reached nothing. Unit: events. 64 bits, ro.
+  // DMA accesses to an unmapped address. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET = 32'h270;
   localparam logic [63:0] UNDERLYING_FUNCTION_DMA_FAULTS_RESET = 64'h0;
   // Accesses to reserved offsets. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_READS_REFUSED_OFFSET = 32'h278;
   localparam logic [63:0] UNDERLYING_FUNCTION_READS_REFUSED_RESET = 64'h0;
-  // Commands incomplete longer than the limit. Unit: events. 64 bits, ro.
+  // Commands incomplete for longer than the limit. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_OFFSET = 32'h280;
   localparam logic [63:0] UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_RESET = 64'h0;
-  // Completions dropped: completion queue in error or none of this function. Unit: events. 64 bits, ro.
+  // Completions dropped because the completion queue was in error or not owned by this function. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_OFFSET = 32'h288;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_RESET = 64'h0;
-  // Request packets that were dropped: by receive, or by dma_validation with a message that an unreliable service refuses. Unit: packets. 64 bits, ro.
+  // Request packets dropped by receive, or by dma_validation if an unreliable service refuses the message. Unit: packets. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_REQUESTS_DROPPED_OFFSET = 32'h290;
   localparam logic [63:0] UNDERLYING_FUNCTION_REQUESTS_DROPPED_RESET = 64'h0;
-  // Request packets that had been accepted before. Unit: packets. 64 bits, ro.
+  // Duplicate request packets. Unit: packets. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_REQUESTS_DUPLICATE_OFFSET = 32'h298;
   localparam logic [63:0] UNDERLYING_FUNCTION_REQUESTS_DUPLICATE_RESET = 64'h0;
   // NAKs sent. Unit: packets. 64 bits, ro.
@@ -3369,73 +3369,73 @@ package hca_spec_pkg;
   // RNR NAKs sent. Unit: packets. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_OFFSET = 32'h2a8;
   localparam logic [63:0] UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_RESET = 64'h0;
-  // Commands that were begun and found no PCB. Unit: events. 64 bits, ro.
+  // Commands that entered send queue mode because no PCB was available. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET = 32'h2b0;
   localparam logic [63:0] UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_RESET = 64'h0;
-  // Kicked commands that found no entry credit or no room on the list of their TVL, and went to the send queue. Unit: events. 64 bits, ro.
+  // Kicked commands moved to the send queue because their TVL's list had no entry credit or no room. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_LIST_REFUSALS_OFFSET = 32'h2b8;
   localparam logic [63:0] UNDERLYING_FUNCTION_LIST_REFUSALS_RESET = 64'h0;
-  // Commands whose turn it was and that could not be sent then, by send_hold. Unit: events. 64 bits, ro.
+  // Commands at the head of their queue that could not be sent, by send_hold. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_SEND_HOLDS_OFFSET = 32'h2c0;
   localparam int unsigned UNDERLYING_FUNCTION_SEND_HOLDS_COUNT = 8;
   localparam int unsigned UNDERLYING_FUNCTION_SEND_HOLDS_STRIDE = 8;
   localparam logic [63:0] UNDERLYING_FUNCTION_SEND_HOLDS_RESET = 64'h0;
-  // Queue pairs whose next command was not fetched because no list would take it, by room_wait. Unit: events. 64 bits, ro.
+  // Queue pairs whose next command was not fetched because no list could accept it, by room_wait. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_ROOM_WAITS_OFFSET = 32'h300;
   localparam int unsigned UNDERLYING_FUNCTION_ROOM_WAITS_COUNT = 4;
   localparam int unsigned UNDERLYING_FUNCTION_ROOM_WAITS_STRIDE = 8;
   localparam logic [63:0] UNDERLYING_FUNCTION_ROOM_WAITS_RESET = 64'h0;
-  // Commands that came to the list of a TVL while no credit was free for it: execution, completion. Unit: events. 64 bits, ro.
+  // Commands that reached a TVL's list when no credit was free: execution, completion. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_CREDIT_WAITS_OFFSET = 32'h320;
   localparam int unsigned UNDERLYING_FUNCTION_CREDIT_WAITS_COUNT = 2;
   localparam int unsigned UNDERLYING_FUNCTION_CREDIT_WAITS_STRIDE = 8;
   localparam logic [63:0] UNDERLYING_FUNCTION_CREDIT_WAITS_RESET = 64'h0;
-  // Turns of a queue pair in send_queue_scheduler in which no dedicated PCB was free. Unit: events. 64 bits, ro.
+  // Turns of a queue pair in send_queue_scheduler without a free dedicated PCB. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_DEDICATED_WAITS_OFFSET = 32'h330;
   localparam logic [63:0] UNDERLYING_FUNCTION_DEDICATED_WAITS_RESET = 64'h0;
   // VCBs of the function that were closed. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_OFFSET = 32'h338;
   localparam logic [63:0] UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_RESET = 64'h0;
-  // The management page: a management command is written here while the lock is held. 32 bits, wo.
+  // Management page. The lock holder writes a management command here. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 32'h8000;
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_STRIDE = 4;
   localparam logic [31:0] UNDERLYING_FUNCTION_MANAGEMENT_PAGE_RESET = 32'h0;
 
-  // Control registers of the device; for UF 0.
+  // Control registers of the device, for UF 0 only.
   localparam int unsigned CONTROL_BYTES = 65536;
-  // Enable and reset of the device. 32 bits, rw.
+  // Enables and resets the device. 32 bits, rw.
   localparam int unsigned CONTROL_CONTROL_OFFSET = 32'h0;
   localparam logic [31:0] CONTROL_CONTROL_RESET = 32'h0;
   typedef struct packed {
     logic [29:0] reserved_2;
-    logic reset;  // Writing 1 resets the device; reads 1 until it is done.
-    logic enable;  // Commands are accepted. Cleared: ports go down, packets and writes to VCBs are dropped and counted, queue pairs go to error and what is posted completes flushed, until it is set again.
+    logic reset;  // Writing 1 resets the device. Reads 1 until the reset is complete.
+    logic enable;  // The device accepts commands. While clear, ports are down, the device drops and counts packets and VCB writes, queue pairs are in error, and posted work requests complete flushed.
   } control_control_t;
-  // A command incomplete for longer raises an event; 0: never. Unit: clock ticks. 64 bits, rw.
+  // A command incomplete for longer raises an event. 0: no limit. Unit: clock ticks. 64 bits, rw.
   localparam int unsigned CONTROL_HALF_WRITTEN_LIMIT_OFFSET = 32'h8;
   localparam logic [63:0] CONTROL_HALF_WRITTEN_LIMIT_RESET = 64'h0;
-  // DMA address of context memory, 4 KiB aligned; to be given before enable. Unit: bytes. 64 bits, rw.
+  // DMA address of context memory, 4 KiB aligned. Set it before enable. Unit: bytes. 64 bits, rw.
   localparam int unsigned CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET = 32'h10;
   localparam logic [63:0] CONTROL_CONTEXT_MEMORY_ADDRESS_RESET = 64'h0;
   // Size of context memory. Unit: bytes. 64 bits, rw.
   localparam int unsigned CONTROL_CONTEXT_MEMORY_BYTES_OFFSET = 32'h18;
   localparam logic [63:0] CONTROL_CONTEXT_MEMORY_BYTES_RESET = 64'h0;
-  // PCB or VCB shown by the inspect registers. 32 bits, rw.
+  // Selects the PCB and the VCB that the inspect registers show. 32 bits, rw.
   localparam int unsigned CONTROL_INSPECT_SELECT_OFFSET = 32'h20;
   localparam logic [31:0] CONTROL_INSPECT_SELECT_RESET = 32'h0;
   typedef struct packed {
     logic [15:0] virtual_collect_buffer;  // VCB.
-    logic [15:0] physical_collect_buffer;  // PCB: pool first, then dedicated.
+    logic [15:0] physical_collect_buffer;  // PCB, pool first, then dedicated.
   } control_inspect_select_t;
   // State of the selected PCB. 32 bits, ro.
   localparam int unsigned CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_OFFSET = 32'h24;
   localparam logic [31:0] CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_RESET = 32'h0;
   typedef struct packed {
-    logic [15:0] virtual_collect_buffer;  // VCB that it is bound to, or ffff.
+    logic [15:0] virtual_collect_buffer;  // VCB bound to the PCB, or ffff.
     logic [7:0] underlying_function;  // Owner.
     logic reserved_4;
-    collect_group_t group;  // Collect group in which it counts: the part of the BAR that its VCB lies in.
+    collect_group_t group;  // Collect group that the PCB counts against: the BAR range of its VCB.
     logic dedicated;  // Dedicated.
     logic reserved_1;
     physical_collect_buffer_state_t state;  // State.
@@ -3443,28 +3443,28 @@ package hca_spec_pkg;
   // Scoreboard of the selected PCB. 64 bits, ro.
   localparam int unsigned CONTROL_INSPECT_SCOREBOARD_OFFSET = 32'h28;
   localparam logic [63:0] CONTROL_INSPECT_SCOREBOARD_RESET = 64'h0;
-  // Scoreboard mask of the selected PCB, as of the last write. 64 bits, ro.
+  // Scoreboard mask of the selected PCB after the last write. 64 bits, ro.
   localparam int unsigned CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET = 32'h30;
   localparam logic [63:0] CONTROL_INSPECT_SCOREBOARD_MASK_RESET = 64'h0;
-  // DWORDs received: bits 0 to 63. 64 bits, ro.
+  // Received DWORDs, bits 0 to 63. 64 bits, ro.
   localparam int unsigned CONTROL_INSPECT_RECEIVED_OFFSET = 32'h38;
   localparam logic [63:0] CONTROL_INSPECT_RECEIVED_RESET = 64'h0;
-  // DWORDs received: bits 64 to 79. 32 bits, ro.
+  // Received DWORDs, bits 64 to 79. 32 bits, ro.
   localparam int unsigned CONTROL_INSPECT_RECEIVED_HIGH_OFFSET = 32'h40;
   localparam logic [31:0] CONTROL_INSPECT_RECEIVED_HIGH_RESET = 32'h0;
   // State of the selected VCB. 32 bits, ro.
   localparam int unsigned CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET = 32'h44;
   localparam logic [31:0] CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_RESET = 32'h0;
   typedef struct packed {
-    logic [15:0] physical_collect_buffer;  // PCB that it is bound to, or ffff.
-    refusal_t refusal;  // Why it is in error.
+    logic [15:0] physical_collect_buffer;  // PCB bound to the VCB, or ffff.
+    refusal_t refusal;  // Reason for the error.
     logic [4:0] reserved_1;
     virtual_collect_buffer_state_t state;  // State.
   } control_inspect_virtual_collect_buffer_t;
-  // Number of the queue pair, of any function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw.
+  // Selects the queue pair of any function that the following registers show: by the number that peers use, else by the number that commands use. 32 bits, rw.
   localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_OFFSET = 32'h60;
   localparam logic [31:0] CONTROL_INSPECT_QUEUE_PAIR_RESET = 32'h0;
-  // State of the selected queue pair's send queue. 32 bits, ro.
+  // Send queue state of the selected queue pair. 32 bits, ro.
   localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_STATE_OFFSET = 32'h64;
   localparam logic [31:0] CONTROL_INSPECT_QUEUE_PAIR_STATE_RESET = 32'h0;
   typedef struct packed {
@@ -3473,56 +3473,56 @@ package hca_spec_pkg;
     logic [2:0] receiver_not_ready_retry;  // RNR retries left.
     logic [2:0] retry_count;  // Retries left.
     quality_of_service_level_t quality_of_service_level;  // Level.
-    send_hold_t hold;  // Why it may not send its next command now.
+    send_hold_t hold;  // Reason why the next command may not be sent yet.
     queue_pair_state_t state;  // State.
-    logic receiver_not_ready_wait;  // The peer asked to wait; the timer runs.
-    logic scheduled;  // It waits in the queuing structure, or is in the scheduler's hands.
-    logic stopped;  // The scheduler is stopped for it.
-    logic found;  // There is a queue pair of this number.
+    logic receiver_not_ready_wait;  // The peer sent an RNR NAK and the timer is running.
+    logic scheduled;  // The queue pair is in the queuing structure, or the scheduler is serving it.
+    logic stopped;  // The scheduler does not fetch for it: a stop doorbell, or a failed fetch.
+    logic found;  // A queue pair with this number exists.
   } control_inspect_queue_pair_state_t;
-  // Positions of the selected queue pair in its send queue. 64 bits, ro.
+  // Send queue positions of the selected queue pair. 64 bits, ro.
   localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_OFFSET = 32'h68;
   localparam logic [63:0] CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_RESET = 64'h0;
   typedef struct packed {
-    logic [15:0] fetch_next;  // Next one that the scheduler fetches.
-    logic [15:0] acknowledged;  // Oldest one not acknowledged.
-    logic [15:0] posted;  // Newest one known to lie in the send queue.
-    logic [15:0] next;  // Sequence number to execute.
+    logic [15:0] fetch_next;  // Next sequence number that the scheduler fetches.
+    logic [15:0] acknowledged;  // Oldest unacknowledged sequence number.
+    logic [15:0] posted;  // Newest sequence number known to be in the send queue.
+    logic [15:0] next;  // Next sequence number to execute.
   } control_inspect_queue_pair_positions_t;
-  // Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro.
+  // Kicked, unfinished commands of the selected queue pair, their TVL, and the resource that the next command waits for. 32 bits, ro.
   localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_LANE_OFFSET = 32'h70;
   localparam logic [31:0] CONTROL_INSPECT_QUEUE_PAIR_LANE_RESET = 32'h0;
   typedef struct packed {
     logic [5:0] reserved_3;
-    room_wait_t room_wait;  // Room that its next command waits for.
-    logic [7:0] transmit_virtual_lane;  // TVL, while there are commands.
+    room_wait_t room_wait;  // Room that the next command waits for.
+    logic [7:0] transmit_virtual_lane;  // TVL of these commands, if there are any.
     logic [15:0] commands;  // Commands.
   } control_inspect_queue_pair_lane_t;
-  // Both numbers of the selected queue pair, which either of them selects. 64 bits, ro.
+  // Both numbers of the selected queue pair. Either number selects it. 64 bits, ro.
   localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_OFFSET = 32'h78;
   localparam logic [63:0] CONTROL_INSPECT_QUEUE_PAIR_NUMBERS_RESET = 64'h0;
   typedef struct packed {
     logic [7:0] reserved_5;
-    logic [23:0] queue_pair_number;  // The one of commands, completions and events.
+    logic [23:0] queue_pair_number;  // Number in commands, completions and events.
     logic [5:0] reserved_3;
-    logic time_wait;  // It is in time-wait since its last connection ended.
-    logic bound;  // It is bound: packets with it are taken.
-    logic [23:0] virtual_queue_pair;  // The one that peers know.
+    logic time_wait;  // The number is in time-wait since its last connection ended.
+    logic bound;  // The number is bound: the device accepts packets for it.
+    logic [23:0] virtual_queue_pair;  // Number that peers use.
   } control_inspect_queue_pair_numbers_t;
-  // How long the number that peers know is in time-wait when its connection ends; 0: twice the packet lifetime that local ACK timeout and retries of the connection imply. Unit: microseconds. 32 bits, rw.
+  // Duration of time-wait for a peer-visible number after its connection ends. 0: twice the packet lifetime implied by the connection's local ACK timeout and retries. Unit: microseconds. 32 bits, rw.
   localparam int unsigned CONTROL_TIME_WAIT_OFFSET = 32'h74;
   localparam logic [31:0] CONTROL_TIME_WAIT_RESET = 32'h0;
   // Numbers in time-wait. 32 bits, ro.
   localparam int unsigned CONTROL_NUMBERS_IN_TIME_WAIT_OFFSET = 32'h80;
   localparam logic [31:0] CONTROL_NUMBERS_IN_TIME_WAIT_RESET = 32'h0;
-  // Cancels any VCB. 32 bits, wo.
+  // Cancels a VCB of any function. 32 bits, wo.
   localparam int unsigned CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET = 32'h50;
   localparam logic [31:0] CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_RESET = 32'h0;
   typedef struct packed {
     logic [15:0] reserved_1;
     logic [15:0] virtual_collect_buffer;  // VCB.
   } control_cancel_virtual_collect_buffer_t;
-  // Closes a VCB: cancels it and drops its writes. 32 bits, wo.
+  // Closes a VCB: cancels it and drops further writes. 32 bits, wo.
   localparam int unsigned CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_OFFSET = 32'h54;
   localparam logic [31:0] CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_RESET = 32'h0;
   typedef struct packed {
@@ -3536,7 +3536,7 @@ package hca_spec_pkg;
     logic [15:0] reserved_1;
     logic [15:0] virtual_collect_buffer;  // VCB.
   } control_open_virtual_collect_buffer_t;
-  // Takes the lock of a dedicated PCB from its owner. 32 bits, wo.
+  // Takes the lock of a dedicated PCB from its holder. 32 bits, wo.
   localparam int unsigned CONTROL_BREAK_MANAGEMENT_LOCK_OFFSET = 32'h5c;
   localparam logic [31:0] CONTROL_BREAK_MANAGEMENT_LOCK_RESET = 32'h0;
   typedef struct packed {
@@ -3554,7 +3554,7 @@ package hca_spec_pkg;
     logic [4:0] reserved_1;
     physical_collect_buffer_state_t state;  // State.
   } control_dedicated_physical_collect_buffer_t;
-  // BAR of each function; a VCB must be closed while it changes owner. 32 bits, rw.
+  // BAR of each function. A VCB must be closed while it changes owner. 32 bits, rw.
   localparam int unsigned CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET = 32'h140;
   localparam int unsigned CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_COUNT = 8;
   localparam int unsigned CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_STRIDE = 4;
@@ -3569,8 +3569,8 @@ package hca_spec_pkg;
   localparam int unsigned CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_STRIDE = 4;
   localparam logic [31:0] CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_RESET = 32'h0;
   typedef struct packed {
-    logic [15:0] high;  // Begin of the high level's part.
-    logic [15:0] low;  // End of the low level's part.
+    logic [15:0] high;  // Start of the high level's range.
+    logic [15:0] low;  // End of the low level's range.
   } control_function_virtual_collect_buffer_sub_bar_t;
   // PCBs of each function. 32 bits, rw.
   localparam int unsigned CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET = 32'h180;
@@ -3579,35 +3579,35 @@ package hca_spec_pkg;
   localparam logic [31:0] CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_RESET = 32'h0;
   typedef struct packed {
     logic [7:0] reserved_3;
-    logic [7:0] shared;  // Shared by its levels.
-    logic [7:0] high;  // High level's allotment.
-    logic [7:0] low;  // Low level's allotment.
+    logic [7:0] shared;  // PCBs shared by both levels.
+    logic [7:0] high;  // PCBs allotted to the high level.
+    logic [7:0] low;  // PCBs allotted to the low level.
   } control_function_physical_collect_buffers_t;
-  // Mapping table by value: lanes of function f, level l at index 2f + l, a bit each. 64 bits, rw.
+  // Mapping table by value: TVLs of function f, level l at index 2f + l, one bit each. 64 bits, rw.
   localparam int unsigned CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET = 32'h1c0;
   localparam int unsigned CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT = 16;
   localparam int unsigned CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE = 8;
   localparam logic [63:0] CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_RESET = 64'h0;
-  // Lanes that all functions share. 64 bits, rw.
+  // TVLs that all functions share. 64 bits, rw.
   localparam int unsigned CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET = 32'h240;
   localparam logic [63:0] CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_RESET = 64'h0;
-  // PCBs that all functions share: total and free. 32 bits, ro.
+  // PCBs shared by all functions: total, free. 32 bits, ro.
   localparam int unsigned CONTROL_PHYSICAL_COLLECT_BUFFERS_SHARED_OFFSET = 32'h248;
   localparam logic [31:0] CONTROL_PHYSICAL_COLLECT_BUFFERS_SHARED_RESET = 32'h0;
   typedef struct packed {
     logic [15:0] available;  // Free.
     logic [15:0] total;  // Total.
   } control_physical_collect_buffers_shared_t;
-  // Shared execution credits that are free. 32 bits, ro.
+  // Free shared execution credits. 32 bits, ro.
   localparam int unsigned CONTROL_SHARED_EXECUTION_CREDITS_OFFSET = 32'h24c;
   localparam logic [31:0] CONTROL_SHARED_EXECUTION_CREDITS_RESET = 32'h0;
-  // Shared completion credits that are free. 32 bits, ro.
+  // Free shared completion credits. 32 bits, ro.
   localparam int unsigned CONTROL_SHARED_COMPLETION_CREDITS_OFFSET = 32'h250;
   localparam logic [31:0] CONTROL_SHARED_COMPLETION_CREDITS_RESET = 32'h0;
-  // DMA address, 8 B aligned, of the mapping table in host memory: the lanes of function f, level l, a bit each in 8 B, at index 2f + l. Unit: bytes. 64 bits, rw.
+  // DMA address of the mapping table in host memory, 8 B aligned. Entry 2f + l has 8 B: the TVLs of function f, level l, one bit each. Unit: bytes. 64 bits, rw.
   localparam int unsigned CONTROL_LANE_MAP_ADDRESS_OFFSET = 32'h258;
   localparam logic [63:0] CONTROL_LANE_MAP_ADDRESS_RESET = 64'h0;
-  // Bit 2f + l: the entry of function f, level l is fetched from host memory before the next command of that level chooses a lane. 32 bits, wo.
+  // Bit 2f + l invalidates the entry of function f, level l. The device fetches it again before the next command of that level selects a TVL. 32 bits, wo.
   localparam int unsigned CONTROL_LANE_MAP_INVALIDATE_OFFSET = 32'h260;
   localparam logic [31:0] CONTROL_LANE_MAP_INVALIDATE_RESET = 32'h0;
   // State of each TVL. 32 bits, ro.
@@ -3620,12 +3620,12 @@ package hca_spec_pkg;
     logic [6:0] shared_execution_credits;  // Shared execution credits held.
     logic [4:0] completion_credits;  // Own completion credits that are free.
     logic [4:0] execution_credits;  // Own execution credits that are free.
-    logic [7:0] commands;  // Commands in its list.
+    logic [7:0] commands;  // Commands in the TVL's list.
   } control_lane_state_t;
   // Write transactions seen. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_TRANSACTIONS_OFFSET = 32'h400;
   localparam logic [63:0] CONTROL_TRANSACTIONS_RESET = 64'h0;
-  // Writes to VCBs that no function owns, by another function, or while the device is not enabled. Unit: events. 64 bits, ro.
+  // Writes to VCBs of no function or of another function, or while the device is disabled. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_WRITES_UNCLAIMED_OFFSET = 32'h408;
   localparam logic [63:0] CONTROL_WRITES_UNCLAIMED_RESET = 64'h0;
   // Data units that left collect_buffer. Unit: events. 64 bits, ro.
@@ -3640,10 +3640,10 @@ package hca_spec_pkg;
   // Data units that left send_queue_scheduler. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_DATA_UNITS_SEND_QUEUE_SCHEDULER_OFFSET = 32'h428;
   localparam logic [63:0] CONTROL_DATA_UNITS_SEND_QUEUE_SCHEDULER_RESET = 64'h0;
-  // Bit errors corrected by scrubbers. Unit: events. 64 bits, ro.
+  // Bit errors that the scrubbers corrected. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_CORRECTED_BIT_ERRORS_OFFSET = 32'h430;
   localparam logic [63:0] CONTROL_CORRECTED_BIT_ERRORS_RESET = 64'h0;
-  // Double bit errors detected. Unit: events. 64 bits, ro.
+  // Double bit errors that the scrubbers detected. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_DETECTED_BIT_ERRORS_OFFSET = 32'h438;
   localparam logic [63:0] CONTROL_DETECTED_BIT_ERRORS_RESET = 64'h0;
   // Hits of the queue pair state cache. Unit: events. 64 bits, ro.
@@ -3682,7 +3682,7 @@ package hca_spec_pkg;
   // Data units that left completion_queue: CQEs. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_DATA_UNITS_COMPLETION_QUEUE_OFFSET = 32'h498;
   localparam logic [63:0] CONTROL_DATA_UNITS_COMPLETION_QUEUE_RESET = 64'h0;
-  // How long a packet waits at a port for a paused link, or for a receive buffer. Unit: clock ticks. 64 bits, rw.
+  // Time that a packet waits at a port for a paused link or a receive buffer before the port discards it. Unit: clock ticks. 64 bits, rw.
   localparam int unsigned CONTROL_PORT_DISCARD_LIMIT_OFFSET = 32'h600;
   localparam logic [63:0] CONTROL_PORT_DISCARD_LIMIT_RESET = 64'h5f5e100;
   // Control of each port. 32 bits, rw.
@@ -3694,45 +3694,45 @@ package hca_spec_pkg;
     logic [30:0] reserved_1;
     logic enable;  // 0: the port is down.
   } control_port_control_t;
-  // Packets that left each port, onto the link or back into the device. Unit: events. 64 bits, ro.
+  // Packets that each port sent, to the link or back into the device. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_PORT_PACKETS_OUT_OFFSET = 32'h610;
   localparam int unsigned CONTROL_PORT_PACKETS_OUT_COUNT = 2;
   localparam int unsigned CONTROL_PORT_PACKETS_OUT_STRIDE = 8;
   localparam logic [63:0] CONTROL_PORT_PACKETS_OUT_RESET = 64'h0;
-  // Bytes of these. Unit: bytes. 64 bits, ro.
+  // Bytes in these packets. Unit: bytes. 64 bits, ro.
   localparam int unsigned CONTROL_PORT_BYTES_OUT_OFFSET = 32'h620;
   localparam int unsigned CONTROL_PORT_BYTES_OUT_COUNT = 2;
   localparam int unsigned CONTROL_PORT_BYTES_OUT_STRIDE = 8;
   localparam logic [63:0] CONTROL_PORT_BYTES_OUT_RESET = 64'h0;
-  // Packets that came in at each port, from the link or out of the device. Unit: events. 64 bits, ro.
+  // Packets that each port received, from the link or from the device. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_PORT_PACKETS_IN_OFFSET = 32'h630;
   localparam int unsigned CONTROL_PORT_PACKETS_IN_COUNT = 2;
   localparam int unsigned CONTROL_PORT_PACKETS_IN_STRIDE = 8;
   localparam logic [63:0] CONTROL_PORT_PACKETS_IN_RESET = 64'h0;
-  // Bytes of these. Unit: bytes. 64 bits, ro.
+  // Bytes in these packets. Unit: bytes. 64 bits, ro.
   localparam int unsigned CONTROL_PORT_BYTES_IN_OFFSET = 32'h640;
   localparam int unsigned CONTROL_PORT_BYTES_IN_COUNT = 2;
   localparam int unsigned CONTROL_PORT_BYTES_IN_STRIDE = 8;
   localparam logic [63:0] CONTROL_PORT_BYTES_IN_RESET = 64'h0;
-  // Packets that left each port to an own address. Unit: events. 64 bits, ro.
+  // Packets that each port looped back to one of its own addresses. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_PORT_PACKETS_LOOPED_OFFSET = 32'h650;
   localparam int unsigned CONTROL_PORT_PACKETS_LOOPED_COUNT = 2;
   localparam int unsigned CONTROL_PORT_PACKETS_LOOPED_STRIDE = 8;
   localparam logic [63:0] CONTROL_PORT_PACKETS_LOOPED_RESET = 64'h0;
-  // CNPs that arrived. Unit: events. 64 bits, ro.
+  // CNPs received. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_CONGESTION_NOTIFICATIONS_OFFSET = 32'h660;
   localparam logic [63:0] CONTROL_CONGESTION_NOTIFICATIONS_RESET = 64'h0;
-  // Packets that were dropped at each port because of their P_Key. Unit: events. 64 bits, ro.
+  // Packets that each port dropped because of their P_Key. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_PORT_BAD_PARTITION_KEYS_OFFSET = 32'h800;
   localparam int unsigned CONTROL_PORT_BAD_PARTITION_KEYS_COUNT = 2;
   localparam int unsigned CONTROL_PORT_BAD_PARTITION_KEYS_STRIDE = 8;
   localparam logic [63:0] CONTROL_PORT_BAD_PARTITION_KEYS_RESET = 64'h0;
-  // Packets that were dropped at each port because of their Q_Key. Unit: events. 64 bits, ro.
+  // Packets that each port dropped because of their Q_Key. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_PORT_BAD_QUEUE_KEYS_OFFSET = 32'h810;
   localparam int unsigned CONTROL_PORT_BAD_QUEUE_KEYS_COUNT = 2;
   localparam int unsigned CONTROL_PORT_BAD_QUEUE_KEYS_STRIDE = 8;
   localparam logic [63:0] CONTROL_PORT_BAD_QUEUE_KEYS_RESET = 64'h0;
-  // Packets that a port discarded: 8 counters for each port, by port_discard. Unit: events. 64 bits, ro.
+  // Packets that each port discarded: 8 counters per port, by port_discard. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_PORT_DISCARDS_OFFSET = 32'h680;
   localparam int unsigned CONTROL_PORT_DISCARDS_COUNT = 16;
   localparam int unsigned CONTROL_PORT_DISCARDS_STRIDE = 8;
