@@ -19,7 +19,7 @@ enum class Opcode : uint8_t {
   bind_memory_window = 10,  ///< bind a type 2 memory window
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(Opcode value) {
   switch (value) {
     case Opcode::send: return "send";
@@ -50,7 +50,7 @@ enum class PacketOperation : uint8_t {
   reserved = 9,  ///< opcode reserved for reliable connections; the responder refuses it
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PacketOperation value) {
   switch (value) {
     case PacketOperation::send: return "send";
@@ -75,7 +75,7 @@ enum class PacketPosition : uint8_t {
   only = 3,  ///< the whole message
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PacketPosition value) {
   switch (value) {
     case PacketPosition::first: return "first";
@@ -97,7 +97,7 @@ enum class ExtendedHeader : uint8_t {
   invalidate = 6,  ///< IETH
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ExtendedHeader value) {
   switch (value) {
     case ExtendedHeader::datagram: return "datagram";
@@ -118,7 +118,7 @@ enum class OperationData : uint8_t {
   returned = 2,  ///< returned by the peer and scattered to the gather list
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(OperationData value) {
   switch (value) {
     case OperationData::none: return "none";
@@ -135,7 +135,7 @@ enum class OperationCarries : uint8_t {
   invalidated_key = 2,  ///< key to invalidate
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(OperationCarries value) {
   switch (value) {
     case OperationCarries::nothing: return "nothing";
@@ -153,7 +153,7 @@ enum class OperationOrdering : uint8_t {
   local = 3,  ///< executes before the next work request of the queue pair starts
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(OperationOrdering value) {
   switch (value) {
     case OperationOrdering::write: return "write";
@@ -198,7 +198,7 @@ enum class ManagementOpcode : uint8_t {
   moderate_completion_queue = 93,  ///< Set the event moderation of an armed completion queue.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ManagementOpcode value) {
   switch (value) {
     case ManagementOpcode::query_function: return "query_function";
@@ -254,7 +254,7 @@ enum class ManagementStatus : uint8_t {
   time_wait = 14,  ///< The peer-visible number, or every number that could be assigned, is in time-wait: packets of a former connection may still arrive (US7095750).
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ManagementStatus value) {
   switch (value) {
     case ManagementStatus::success: return "success";
@@ -299,7 +299,7 @@ enum class Resource : uint8_t {
   completion_credits_cap = 18,  ///< Maximum shared completion credits that a TVL may hold.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(Resource value) {
   switch (value) {
     case Resource::none: return "none";
@@ -336,7 +336,7 @@ enum class QueuePairState : uint8_t {
   error = 6,  ///< ERR
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(QueuePairState value) {
   switch (value) {
     case QueuePairState::reset: return "reset";
@@ -377,7 +377,7 @@ enum class QueuePairAttribute : uint8_t {
   new_number = 26,  ///< With state RESET, on a connected service: assigns a new peer-visible number, in addition to those in time-wait. The attribute has no value and no bit in ibv_qp_attr_mask.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(QueuePairAttribute value) {
   switch (value) {
     case QueuePairAttribute::state: return "state";
@@ -415,7 +415,7 @@ enum class ServiceType : uint8_t {
   unreliable_datagram = 3,  ///< UD
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ServiceType value) {
   switch (value) {
     case ServiceType::reliable_connection: return "reliable_connection";
@@ -435,7 +435,7 @@ enum class PathMtu : uint8_t {
   mtu_4096 = 5,  ///< 4096 B
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PathMtu value) {
   switch (value) {
     case PathMtu::mtu_256: return "mtu_256";
@@ -473,7 +473,7 @@ enum class CompletionStatus : uint8_t {
   general_error = 21,  ///< GENERAL
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(CompletionStatus value) {
   switch (value) {
     case CompletionStatus::success: return "success";
@@ -515,7 +515,7 @@ enum class CompletionOpcode : uint8_t {
   receive_rdma_with_immediate = 129,  ///< a receive consumed by an RDMA WRITE with immediate data
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(CompletionOpcode value) {
   switch (value) {
     case CompletionOpcode::send: return "send";
@@ -562,7 +562,7 @@ enum class EventType : uint8_t {
   resources_changed = 101,  ///< The control function changed the function's resources. object is the resource.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(EventType value) {
   switch (value) {
     case EventType::completion_queue_error: return "completion_queue_error";
@@ -605,7 +605,7 @@ enum class VirtualCollectBufferState : uint8_t {
   closed = 4,  ///< The device drops writes while the VCB changes owner.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(VirtualCollectBufferState value) {
   switch (value) {
     case VirtualCollectBufferState::free: return "free";
@@ -626,7 +626,7 @@ enum class PhysicalCollectBufferState : uint8_t {
   locked = 4,  ///< A management page holds its lock; no write has arrived.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PhysicalCollectBufferState value) {
   switch (value) {
     case PhysicalCollectBufferState::free: return "free";
@@ -650,7 +650,7 @@ enum class CollectBufferControl : uint8_t {
   settle_division = 7,  ///< Apply changed PCB allotments: move half-written commands of functions over their allotment to send queue mode, newest first, until every function can get its own PCBs.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(CollectBufferControl value) {
   switch (value) {
     case CollectBufferControl::cancel: return "cancel";
@@ -688,7 +688,7 @@ enum class Refusal : uint8_t {
   segment_0_differs = 18,  ///< A DWORD of segment 0 was rewritten with another value.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(Refusal value) {
   switch (value) {
     case Refusal::none: return "none";
@@ -720,7 +720,7 @@ enum class QualityOfServiceLevel : uint8_t {
   high = 1,  ///< High.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(QualityOfServiceLevel value) {
   switch (value) {
     case QualityOfServiceLevel::low: return "low";
@@ -737,7 +737,7 @@ enum class CollectGroup : uint8_t {
   device_shared = 3,  ///< Pool shared by all functions.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(CollectGroup value) {
   switch (value) {
     case CollectGroup::low: return "low";
@@ -755,7 +755,7 @@ enum class KickRecordType : uint8_t {
   sent = 2,  ///< The device sent the last packet of a command.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(KickRecordType value) {
   switch (value) {
     case KickRecordType::none: return "none";
@@ -775,7 +775,7 @@ enum class AccessFlag : uint8_t {
   zero_based = 5,  ///< Addresses start at 0.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(AccessFlag value) {
   switch (value) {
     case AccessFlag::local_write: return "local_write";
@@ -799,7 +799,7 @@ enum class SendHold : uint8_t {
   local_operation = 6,  ///< A bind or local invalidate waits for all earlier work requests to complete.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(SendHold value) {
   switch (value) {
     case SendHold::none: return "none";
@@ -821,7 +821,7 @@ enum class RoomWait : uint8_t {
   function = 3,  ///< An entry credit of its function, all of which are in use.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(RoomWait value) {
   switch (value) {
     case RoomWait::none: return "none";
@@ -842,7 +842,7 @@ enum class QueuePairNoticeKind : uint8_t {
   no_descriptor = 5,  ///< None was taken: none is posted, or the device cannot read the receive queue.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(QueuePairNoticeKind value) {
   switch (value) {
     case QueuePairNoticeKind::resume: return "resume";
@@ -866,7 +866,7 @@ enum class ReceiveAction : uint8_t {
   flush = 6,  ///< No packet: flush the receive queue.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ReceiveAction value) {
   switch (value) {
     case ReceiveAction::send: return "send";
@@ -887,7 +887,7 @@ enum class ReceiveMessage : uint8_t {
   rdma_write = 2,  ///< An RDMA WRITE.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ReceiveMessage value) {
   switch (value) {
     case ReceiveMessage::none: return "none";
@@ -904,7 +904,7 @@ enum class AnswerKind : uint8_t {
   atomic = 2,  ///< Former value of memory, for an atomic.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(AnswerKind value) {
   switch (value) {
     case AnswerKind::acknowledge: return "acknowledge";
@@ -926,7 +926,7 @@ enum class Syndrome : uint8_t {
   invalid_reliable_datagram_request = 100,  ///< NAK, invalid RD request
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(Syndrome value) {
   switch (value) {
     case Syndrome::acknowledge: return "acknowledge";
@@ -949,7 +949,7 @@ enum class KickOrigin : uint8_t {
   management = 3,  ///< A management command.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(KickOrigin value) {
   switch (value) {
     case KickOrigin::collected: return "collected";
@@ -970,7 +970,7 @@ enum class RegionType : uint8_t {
   msix = 5,  ///< MSI-X table and pending bits.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(RegionType value) {
   switch (value) {
     case RegionType::none: return "none";
@@ -989,7 +989,7 @@ enum class ScoreboardVariant : uint8_t {
   direct = 1,  ///< The scoreboard holds the received segments, the mask only the unused bits.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ScoreboardVariant value) {
   switch (value) {
     case ScoreboardVariant::masked: return "masked";
@@ -1005,7 +1005,7 @@ enum class DoorbellSlot : uint8_t {
   cancel = 2,  ///< Cancel this VCB.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(DoorbellSlot value) {
   switch (value) {
     case DoorbellSlot::start: return "start";
@@ -1057,7 +1057,7 @@ enum class PacketOpcode : uint8_t {
   congestion_notification = 129,  ///< CNP (annex A17)
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PacketOpcode value) {
   switch (value) {
     case PacketOpcode::reliable_connection_send_first: return "reliable_connection_send_first";
@@ -1109,7 +1109,7 @@ enum class LinkLayer : uint8_t {
   ethernet = 2,  ///< RoCEv2 (annex A17).
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(LinkLayer value) {
   switch (value) {
     case LinkLayer::unspecified: return "unspecified";
@@ -1127,7 +1127,7 @@ enum class EtherType : uint16_t {
   ipv6 = 34525,  ///< IPv6
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(EtherType value) {
   switch (value) {
     case EtherType::ipv4: return "ipv4";
@@ -1145,7 +1145,7 @@ enum class IpProtocol : uint8_t {
   icmpv6 = 58,  ///< ICMPv6
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(IpProtocol value) {
   switch (value) {
     case IpProtocol::udp: return "udp";
@@ -1161,7 +1161,7 @@ enum class AddressResolutionOperation : uint16_t {
   reply = 2,  ///< Answer with the sender's MAC.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(AddressResolutionOperation value) {
   switch (value) {
     case AddressResolutionOperation::request: return "request";
@@ -1176,7 +1176,7 @@ enum class NeighborMessageType : uint8_t {
   advertisement = 136,  ///< Answer with the sender's MAC.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(NeighborMessageType value) {
   switch (value) {
     case NeighborMessageType::solicitation: return "solicitation";
@@ -1191,7 +1191,7 @@ enum class NeighborOptionType : uint8_t {
   target_link_layer_address = 2,  ///< MAC of the target.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(NeighborOptionType value) {
   switch (value) {
     case NeighborOptionType::source_link_layer_address: return "source_link_layer_address";
@@ -1208,7 +1208,7 @@ enum class LinkNextHeader : uint8_t {
   global = 3,  ///< GRH, then BTH.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(LinkNextHeader value) {
   switch (value) {
     case LinkNextHeader::raw: return "raw";
@@ -1228,7 +1228,7 @@ enum class PortState : uint8_t {
   active = 4,  ///< Active
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PortState value) {
   switch (value) {
     case PortState::none: return "none";
@@ -1248,7 +1248,7 @@ enum class PortPhysicalState : uint8_t {
   link_up = 5,  ///< LinkUp
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PortPhysicalState value) {
   switch (value) {
     case PortPhysicalState::none: return "none";
@@ -1270,7 +1270,7 @@ enum class PortDiscard : uint8_t {
   unreachable = 6,  ///< No port on the link has the destination address.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PortDiscard value) {
   switch (value) {
     case PortDiscard::none: return "none";
@@ -1314,7 +1314,7 @@ enum class PacketDrop : uint8_t {
   time_wait = 25,  ///< The number is in time-wait: the packet belongs to a connection that has ended (US7095750).
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PacketDrop value) {
   switch (value) {
     case PacketDrop::none: return "none";
