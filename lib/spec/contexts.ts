@@ -5,16 +5,16 @@
 /** Bytes of address_vector: Address of the peer. */
 export const ADDRESS_VECTOR_BYTES = 48;
 
-/** Bytes of queue_pair_control: Control part of a queue pair context. The resource manager writes it through the queue pair state cache. */
+/** Bytes of queue_pair_control: Control part of a queue pair context; written by the resource manager through the queue pair state cache. */
 export const QUEUE_PAIR_CONTROL_BYTES = 192;
 
-/** Bytes of queue_pair_requester: Requester part. queue_pair_fetch writes it. */
+/** Bytes of queue_pair_requester: Requester part; written by queue_pair_fetch. */
 export const QUEUE_PAIR_REQUESTER_BYTES = 64;
 
-/** Bytes of queue_pair_completion: Completion part: acknowledged position of the send queue. completion writes it. */
+/** Bytes of queue_pair_completion: Completion part: how far the send queue is acknowledged; written by completion. */
 export const QUEUE_PAIR_COMPLETION_BYTES = 64;
 
-/** Bytes of queue_pair_responder: Responder part. receive writes it, except the receive queue fields (receive_*), which descriptor_fetch writes. */
+/** Bytes of queue_pair_responder: Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's. */
 export const QUEUE_PAIR_RESPONDER_BYTES = 128;
 
 /** Bytes of queue_pair_context: Queue pair context: control, requester, completion and responder part, each with one writer. */

@@ -272,10 +272,10 @@ export const UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_BORROWED_RESET = 0x0;
 /** underlying_function.kick_record_control: Kick record ring of this function. 32 bits, rw. */
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET = 0x90;
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_RESET = 0x0;
-/** underlying_function.kick_record_control.enable: The device writes records. Setting the bit restarts the ring. */
+/** underlying_function.kick_record_control.enable: Write records. Setting it begins the ring anew. */
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_SHIFT = 0;
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_MASK = 0x1;
-/** underlying_function.kick_record_control.entries_log2: log2 of the ring entries, at most 16. */
+/** underlying_function.kick_record_control.entries_log2: log2 of the entries of the ring, up to 16. */
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_SHIFT = 8;
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_MASK = 0x1f;
 

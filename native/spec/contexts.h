@@ -107,7 +107,7 @@ struct alignas(8) AddressVector {
 static_assert(sizeof(AddressVector) == AddressVector::bytes && offsetof(AddressVector, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<AddressVector> && std::is_standard_layout_v<AddressVector>);
 
-/// Control part of a queue pair context. The resource manager writes it through the queue pair state cache.
+/// Control part of a queue pair context; written by the resource manager through the queue pair state cache.
 /// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairControl {
   static constexpr unsigned bytes = 192;
@@ -182,11 +182,11 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t draining() const { return (dwords[0] >> 13) & 0x1u; }
   constexpr void set_draining(uint32_t value) { dwords[0] = (dwords[0] & 0xffffdfffu) | ((value & 0x1u) << 13); }
 
-  /// SQD: the driver requested the SQ_DRAINED event.
+  /// SQD: the SQ_DRAINED event is wanted.
   constexpr uint32_t drained_event() const { return (dwords[0] >> 14) & 0x1u; }
   constexpr void set_drained_event(uint32_t value) { dwords[0] = (dwords[0] & 0xffffbfffu) | ((value & 0x1u) << 14); }
 
-  /// A work request of the send queue has failed; the device flushes those after it.
+  /// A work request of the send queue has failed: those behind it are flushed.
   constexpr uint32_t send_error() const { return (dwords[0] >> 15) & 0x1u; }
   constexpr void set_send_error(uint32_t value) { dwords[0] = (dwords[0] & 0xffff7fffu) | ((value & 0x1u) << 15); }
 
@@ -332,7 +332,7 @@ struct alignas(8) QueuePairControl {
 static_assert(sizeof(QueuePairControl) == QueuePairControl::bytes && offsetof(QueuePairControl, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairControl> && std::is_standard_layout_v<QueuePairControl>);
 
-/// Requester part. queue_pair_fetch writes it.
+/// Requester part; written by queue_pair_fetch.
 /// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairRequester {
   static constexpr unsigned bytes = 64;
@@ -405,7 +405,7 @@ struct alignas(8) QueuePairRequester {
   constexpr uint32_t resume_packets() const { return dwords[5] & 0xffffffu; }
   constexpr void set_resume_packets(uint32_t value) { dwords[5] = (dwords[5] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// One past the newest request PSN built in this epoch; no later PSN has been requested. packet_builder writes it.
+  /// PSN behind the newest request that was built in this epoch: nothing beyond it has been asked. Written by packet_builder.
   constexpr uint32_t built_psn() const { return dwords[6] & 0xffffffu; }
   constexpr void set_built_psn(uint32_t value) { dwords[6] = (dwords[6] & 0xff000000u) | (value & 0xffffffu); }
 
@@ -417,7 +417,7 @@ struct alignas(8) QueuePairRequester {
 static_assert(sizeof(QueuePairRequester) == QueuePairRequester::bytes && offsetof(QueuePairRequester, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairRequester> && std::is_standard_layout_v<QueuePairRequester>);
 
-/// Completion part: acknowledged position of the send queue. completion writes it.
+/// Completion part: how far the send queue is acknowledged; written by completion.
 /// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairCompletion {
   static constexpr unsigned bytes = 64;
@@ -492,7 +492,7 @@ struct alignas(8) QueuePairCompletion {
 static_assert(sizeof(QueuePairCompletion) == QueuePairCompletion::bytes && offsetof(QueuePairCompletion, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairCompletion> && std::is_standard_layout_v<QueuePairCompletion>);
 
-/// Responder part. receive writes it, except the receive queue fields (receive_*), which descriptor_fetch writes.
+/// Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's.
 /// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairResponder {
   static constexpr unsigned bytes = 128;
@@ -533,23 +533,23 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t nak_sent() const { return (dwords[0] >> 24) & 0x1u; }
   constexpr void set_nak_sent(uint32_t value) { dwords[0] = (dwords[0] & 0xfeffffffu) | ((value & 0x1u) << 24); }
 
-  /// The device has reported the COMM_EST event.
+  /// The COMM_EST event was reported.
   constexpr uint32_t communication_established() const { return (dwords[0] >> 25) & 0x1u; }
   constexpr void set_communication_established(uint32_t value) { dwords[0] = (dwords[0] & 0xfdffffffu) | ((value & 0x1u) << 25); }
 
-  /// A READ failed part way; the device answers no further requests. response writes it.
+  /// A READ failed half way: nothing is answered any more. Written by response.
   constexpr uint32_t answers_ended() const { return (dwords[0] >> 26) & 0x1u; }
   constexpr void set_answers_ended(uint32_t value) { dwords[0] = (dwords[0] & 0xfbffffffu) | ((value & 0x1u) << 26); }
 
-  /// Message in progress.
+  /// Message that has begun.
   constexpr ReceiveMessage current_message() const { return static_cast<ReceiveMessage>((dwords[0] >> 27) & 0x3u); }
   constexpr void set_current_message(ReceiveMessage value) { dwords[0] = (dwords[0] & 0xe7ffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 27); }
 
-  /// UC: the message that took the last receive work request was lost. The next message that needs one reuses it.
+  /// UC: the message of the receive work request taken last was lost; the next message that needs one takes it.
   constexpr uint32_t receive_kept() const { return (dwords[0] >> 29) & 0x1u; }
   constexpr void set_receive_kept(uint32_t value) { dwords[0] = (dwords[0] & 0xdfffffffu) | ((value & 0x1u) << 29); }
 
-  /// UC, UD: the current message was refused; the device drops the rest of it. dma_validation writes it.
+  /// UC, UD: the message that is being placed was refused; the rest of it is dropped. Written by dma_validation.
   constexpr uint32_t message_refused() const { return (dwords[0] >> 30) & 0x1u; }
   constexpr void set_message_refused(uint32_t value) { dwords[0] = (dwords[0] & 0xbfffffffu) | ((value & 0x1u) << 30); }
 
@@ -557,7 +557,7 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t message_sequence_number() const { return dwords[1] & 0xffffffu; }
   constexpr void set_message_sequence_number(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Device's head of the receive queue: sequence number of the next receive work request to take.
+  /// Device's head of the receive queue: sequence number of the receive work request that is taken next.
   constexpr uint32_t receive_head() const { return dwords[2] & 0xffffu; }
   constexpr void set_receive_head(uint32_t value) { dwords[2] = (dwords[2] & 0xffff0000u) | (value & 0xffffu); }
 
@@ -584,7 +584,7 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t current_length() const { return dwords[7]; }
   constexpr void set_current_length(uint32_t value) { dwords[7] = value; }
 
-  /// READs and atomics answered, modulo 256. response writes it.
+  /// READs and atomics answered, modulo 256. Written by response.
   constexpr uint32_t read_atomic_head() const { return dwords[8] & 0xffu; }
   constexpr void set_read_atomic_head(uint32_t value) { dwords[8] = (dwords[8] & 0xffffff00u) | (value & 0xffu); }
 
@@ -592,11 +592,11 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t read_atomic_tail() const { return (dwords[8] >> 8) & 0xffu; }
   constexpr void set_read_atomic_tail(uint32_t value) { dwords[8] = (dwords[8] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// Sequence number of the next receive work request to complete; for a shared queue, of the open one. dma_validation writes it.
+  /// Sequence number of the receive work request that is completed next; of a shared queue, of the one that is open. Written by dma_validation.
   constexpr uint32_t completed() const { return dwords[8] >> 16; }
   constexpr void set_completed(uint32_t value) { dwords[8] = (dwords[8] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Duplicate READs answered, modulo 256. response writes it.
+  /// Duplicate READs answered, modulo 256. Written by response.
   constexpr uint32_t repeated_reads_answered() const { return dwords[9] & 0xffu; }
   constexpr void set_repeated_reads_answered(uint32_t value) { dwords[9] = (dwords[9] & 0xffffff00u) | (value & 0xffu); }
 
@@ -608,27 +608,27 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t read_atomic_kept() const { return (dwords[9] >> 16) & 0x1fu; }
   constexpr void set_read_atomic_kept(uint32_t value) { dwords[9] = (dwords[9] & 0xffe0ffffu) | ((value & 0x1fu) << 16); }
 
-  /// Offset of the last receive entry taken. Unit: bytes.
+  /// Place of the receive entry taken last. Unit: bytes.
   constexpr uint32_t receive_entry_offset() const { return dwords[30]; }
   constexpr void set_receive_entry_offset(uint32_t value) { dwords[30] = value; }
 
-  /// Length of that entry. Unit: bytes.
+  /// Its length. Unit: bytes.
   constexpr uint32_t receive_entry_length() const { return dwords[31] & 0x3ffu; }
   constexpr void set_receive_entry_length(uint32_t value) { dwords[31] = (dwords[31] & 0xfffffc00u) | (value & 0x3ffu); }
 
-  /// References, from receive_head on, that descriptor_fetch has read. Unit: entries.
+  /// References from receive_head on that descriptor_fetch has read already. Unit: entries.
   constexpr uint32_t receive_prefetched() const { return (dwords[31] >> 10) & 0xfu; }
   constexpr void set_receive_prefetched(uint32_t value) { dwords[31] = (dwords[31] & 0xffffc3ffu) | ((value & 0xfu) << 10); }
 
-  /// Sequence number of the last receive work request taken, in its own queue or the shared queue.
+  /// Sequence number of the receive work request taken last, in its own or the shared queue.
   constexpr uint32_t receive_entry_number() const { return (dwords[31] >> 14) & 0xffffu; }
   constexpr void set_receive_entry_number(uint32_t value) { dwords[31] = (dwords[31] & 0xc0003fffu) | ((value & 0xffffu) << 14); }
 
-  /// Shared receive queue: the work request in `completed` is taken and not completed. dma_validation writes it.
+  /// Of a shared receive queue: the work request that `completed` names is taken and not completed. Written by dma_validation.
   constexpr uint32_t receive_open() const { return (dwords[31] >> 30) & 0x1u; }
   constexpr void set_receive_open(uint32_t value) { dwords[31] = (dwords[31] & 0xbfffffffu) | ((value & 0x1u) << 30); }
 
-  /// Shared receive queue: the queue pair is in ERR and has completed all that it took. dma_validation writes it.
+  /// Of a shared receive queue: in ERR, and all that it had taken is completed. Written by dma_validation.
   constexpr uint32_t last_entry_reached() const { return dwords[31] >> 31; }
   constexpr void set_last_entry_reached(uint32_t value) { dwords[31] = (dwords[31] & 0x7fffffffu) | ((value & 0x1u) << 31); }
 

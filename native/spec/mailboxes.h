@@ -434,7 +434,7 @@ struct alignas(8) QueuePairAttributes {
   constexpr PathMtu path_mtu() const { return static_cast<PathMtu>((dwords[1] >> 8) & 0xfu); }
   constexpr void set_path_mtu(PathMtu value) { dwords[1] = (dwords[1] & 0xfffff0ffu) | ((static_cast<uint32_t>(value) & 0xfu) << 8); }
 
-  /// SQD: request the SQ_DRAINED event.
+  /// SQD: ask for the SQ_DRAINED event.
   constexpr uint32_t drained_event() const { return (dwords[1] >> 12) & 0x1u; }
   constexpr void set_drained_event(uint32_t value) { dwords[1] = (dwords[1] & 0xffffefffu) | ((value & 0x1u) << 12); }
 
@@ -567,7 +567,7 @@ struct alignas(8) QueryFunctionOutput {
   constexpr uint32_t event_queues() const { return (dwords[0] >> 8) & 0xffu; }
   constexpr void set_event_queues(uint32_t value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// Maximum queue pairs.
+  /// Queue pairs that can exist.
   constexpr uint32_t queue_pairs() const { return dwords[1]; }
   constexpr void set_queue_pairs(uint32_t value) { dwords[1] = value; }
 

@@ -409,11 +409,11 @@ struct KickRecordControl {
 
   uint32_t bits{};
 
-  /// The device writes records. Setting the bit restarts the ring.
+  /// Write records. Setting it begins the ring anew.
   constexpr uint32_t enable() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
   constexpr void set_enable(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
 
-  /// log2 of the ring entries, at most 16.
+  /// log2 of the entries of the ring, up to 16.
   constexpr uint32_t entries_log2() const { return static_cast<uint32_t>((bits >> 8) & 0x1fu); }
   constexpr void set_entries_log2(uint32_t value) { bits = (bits & 0xffffe0ffu) | ((value & 0x1fu) << 8); }
 

@@ -965,7 +965,7 @@ package hca_spec_pkg;
     logic [7:0] port;  // Port.
   } address_vector_t;
 
-  // Control part of a queue pair context. The resource manager writes it through the queue pair state cache.
+  // Control part of a queue pair context; written by the resource manager through the queue pair state cache.
   localparam int unsigned QUEUE_PAIR_CONTROL_BYTES = 192;
   localparam int unsigned QUEUE_PAIR_CONTROL_VALID_LSB = 0;
   localparam int unsigned QUEUE_PAIR_CONTROL_VALID_WIDTH = 1;
@@ -1096,8 +1096,8 @@ package hca_spec_pkg;
     logic [23:0] protection_domain;  // Protection domain.
     logic [7:0] generation;  // Must match the generation of the queue pair number.
     logic [7:0] underlying_function;  // Owner.
-    logic send_error;  // A work request of the send queue has failed; the device flushes those after it.
-    logic drained_event;  // SQD: the driver requested the SQ_DRAINED event.
+    logic send_error;  // A work request of the send queue has failed: those behind it are flushed.
+    logic drained_event;  // SQD: the SQ_DRAINED event is wanted.
     logic draining;  // SQD: not yet drained.
     logic destroying;  // Waiting until none of its work is in flight, before destroy or reset.
     logic signal_all;  // Every work request is signaled.
@@ -1107,7 +1107,7 @@ package hca_spec_pkg;
     logic valid;  // The queue pair exists.
   } queue_pair_control_t;
 
-  // Requester part. queue_pair_fetch writes it.
+  // Requester part; written by queue_pair_fetch.
   localparam int unsigned QUEUE_PAIR_REQUESTER_BYTES = 64;
   localparam int unsigned QUEUE_PAIR_REQUESTER_NEXT_LSB = 0;
   localparam int unsigned QUEUE_PAIR_REQUESTER_NEXT_WIDTH = 16;
@@ -1143,7 +1143,7 @@ package hca_spec_pkg;
     logic [63:0] reserved_19;
     logic [63:0] reserved_18;
     logic [39:0] reserved_17;
-    logic [23:0] built_psn;  // One past the newest request PSN built in this epoch; no later PSN has been requested. packet_builder writes it.
+    logic [23:0] built_psn;  // PSN behind the newest request that was built in this epoch: nothing beyond it has been asked. Written by packet_builder.
     logic [7:0] reserved_15;
     logic [23:0] resume_packets;  // Packets (for a READ: responses) already done of the message at next, which a retry resumes. Unit: packets.
     logic [7:0] read_atomic_issued;  // READs and atomics started, modulo 256.
@@ -1162,7 +1162,7 @@ package hca_spec_pkg;
     logic [15:0] next;  // Next sequence number to execute.
   } queue_pair_requester_t;
 
-  // Completion part: acknowledged position of the send queue. completion writes it.
+  // Completion part: how far the send queue is acknowledged; written by completion.
   localparam int unsigned QUEUE_PAIR_COMPLETION_BYTES = 64;
   localparam int unsigned QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_LSB = 0;
   localparam int unsigned QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_WIDTH = 16;
@@ -1210,7 +1210,7 @@ package hca_spec_pkg;
     logic [15:0] acknowledged;  // Oldest unacknowledged sequence number.
   } queue_pair_completion_t;
 
-  // Responder part. receive writes it, except the receive queue fields (receive_*), which descriptor_fetch writes.
+  // Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's.
   localparam int unsigned QUEUE_PAIR_RESPONDER_BYTES = 128;
   localparam int unsigned QUEUE_PAIR_RESPONDER_EXPECTED_PSN_LSB = 0;
   localparam int unsigned QUEUE_PAIR_RESPONDER_EXPECTED_PSN_WIDTH = 24;
@@ -1265,12 +1265,12 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_LSB = 1023;
   localparam int unsigned QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_WIDTH = 1;
   typedef struct packed {
-    logic last_entry_reached;  // Shared receive queue: the queue pair is in ERR and has completed all that it took. dma_validation writes it.
-    logic receive_open;  // Shared receive queue: the work request in `completed` is taken and not completed. dma_validation writes it.
-    logic [15:0] receive_entry_number;  // Sequence number of the last receive work request taken, in its own queue or the shared queue.
-    logic [3:0] receive_prefetched;  // References, from receive_head on, that descriptor_fetch has read. Unit: entries.
-    logic [9:0] receive_entry_length;  // Length of that entry. Unit: bytes.
-    logic [31:0] receive_entry_offset;  // Offset of the last receive entry taken. Unit: bytes.
+    logic last_entry_reached;  // Of a shared receive queue: in ERR, and all that it had taken is completed. Written by dma_validation.
+    logic receive_open;  // Of a shared receive queue: the work request that `completed` names is taken and not completed. Written by dma_validation.
+    logic [15:0] receive_entry_number;  // Sequence number of the receive work request taken last, in its own or the shared queue.
+    logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries.
+    logic [9:0] receive_entry_length;  // Its length. Unit: bytes.
+    logic [31:0] receive_entry_offset;  // Place of the receive entry taken last. Unit: bytes.
     logic [63:0] reserved_32;
     logic [63:0] reserved_31;
     logic [63:0] reserved_30;
@@ -1284,24 +1284,24 @@ package hca_spec_pkg;
     logic [10:0] reserved_22;
     logic [4:0] read_atomic_kept;  // Newest READs and atomics that a duplicate may request again, at most 16.
     logic [7:0] repeated_reads_accepted;  // Duplicate READs accepted, modulo 256.
-    logic [7:0] repeated_reads_answered;  // Duplicate READs answered, modulo 256. response writes it.
-    logic [15:0] completed;  // Sequence number of the next receive work request to complete; for a shared queue, of the open one. dma_validation writes it.
+    logic [7:0] repeated_reads_answered;  // Duplicate READs answered, modulo 256. Written by response.
+    logic [15:0] completed;  // Sequence number of the receive work request that is completed next; of a shared queue, of the one that is open. Written by dma_validation.
     logic [7:0] read_atomic_tail;  // READs and atomics accepted, modulo 256.
-    logic [7:0] read_atomic_head;  // READs and atomics answered, modulo 256. response writes it.
+    logic [7:0] read_atomic_head;  // READs and atomics answered, modulo 256. Written by response.
     logic [31:0] current_length;  // Length of the message. Unit: bytes.
     logic [31:0] current_key;  // R_Key of the message.
     logic [63:0] current_address;  // Destination of the message. Unit: bytes.
     logic [31:0] current_offset;  // Progress within a message. Unit: bytes.
     logic [15:0] receive_tail;  // Device's copy of the receive queue's tail.
-    logic [15:0] receive_head;  // Device's head of the receive queue: sequence number of the next receive work request to take.
+    logic [15:0] receive_head;  // Device's head of the receive queue: sequence number of the receive work request that is taken next.
     logic [7:0] reserved_9;
     logic [23:0] message_sequence_number;  // MSN.
     logic reserved_7;
-    logic message_refused;  // UC, UD: the current message was refused; the device drops the rest of it. dma_validation writes it.
-    logic receive_kept;  // UC: the message that took the last receive work request was lost. The next message that needs one reuses it.
-    receive_message_t current_message;  // Message in progress.
-    logic answers_ended;  // A READ failed part way; the device answers no further requests. response writes it.
-    logic communication_established;  // The device has reported the COMM_EST event.
+    logic message_refused;  // UC, UD: the message that is being placed was refused; the rest of it is dropped. Written by dma_validation.
+    logic receive_kept;  // UC: the message of the receive work request taken last was lost; the next message that needs one takes it.
+    receive_message_t current_message;  // Message that has begun.
+    logic answers_ended;  // A READ failed half way: nothing is answered any more. Written by response.
+    logic communication_established;  // The COMM_EST event was reported.
     logic nak_sent;  // A NAK was sent; no other until the gap is filled.
     logic [23:0] expected_psn;  // ePSN.
   } queue_pair_responder_t;
@@ -2017,7 +2017,7 @@ package hca_spec_pkg;
     logic [15:0] partition_key_index;  // P_Key index.
     logic [7:0] port;  // Port.
     logic [18:0] reserved_5;
-    logic drained_event;  // SQD: request the SQ_DRAINED event.
+    logic drained_event;  // SQD: ask for the SQ_DRAINED event.
     path_mtu_t path_mtu;  // Path MTU.
     queue_pair_state_t current_state;  // State that the caller assumes.
     queue_pair_state_t state;  // State.
@@ -2063,7 +2063,7 @@ package hca_spec_pkg;
     logic [31:0] queue_entries_maximum;  // Maximum entries of a queue.
     logic [31:0] memory_keys;  // Maximum memory keys.
     logic [31:0] completion_queues;  // Maximum completion queues.
-    logic [31:0] queue_pairs;  // Maximum queue pairs.
+    logic [31:0] queue_pairs;  // Queue pairs that can exist.
     logic [15:0] reserved_2;
     logic [7:0] event_queues;  // Event queues.
     logic [7:0] underlying_function;  // This function.
@@ -3180,9 +3180,9 @@ package hca_spec_pkg;
   localparam logic [31:0] UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_RESET = 32'h0;
   typedef struct packed {
     logic [18:0] reserved_3;
-    logic [4:0] entries_log2;  // log2 of the ring entries, at most 16.
+    logic [4:0] entries_log2;  // log2 of the entries of the ring, up to 16.
     logic [6:0] reserved_1;
-    logic enable;  // The device writes records. Setting the bit restarts the ring.
+    logic enable;  // Write records. Setting it begins the ring anew.
   } underlying_function_kick_record_control_t;
   // DMA address of the ring, 4 KiB aligned. Unit: bytes. 64 bits, rw.
   localparam int unsigned UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET = 32'h98;
