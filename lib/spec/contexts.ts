@@ -2,7 +2,7 @@
 //
 // Contexts in context memory.
 
-/** Bytes of address_vector: Where the peer is. */
+/** Bytes of address_vector: Address of the peer. */
 export const ADDRESS_VECTOR_BYTES = 48;
 
 /** Bytes of queue_pair_control: Control part of a queue pair context; written by the resource manager through the queue pair state cache. */
@@ -17,11 +17,11 @@ export const QUEUE_PAIR_COMPLETION_BYTES = 64;
 /** Bytes of queue_pair_responder: Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's. */
 export const QUEUE_PAIR_RESPONDER_BYTES = 128;
 
-/** Bytes of queue_pair_context: Queue pair context: control, requester, completion and responder part with one writer each. */
+/** Bytes of queue_pair_context: Queue pair context: control, requester, completion and responder part, each with one writer. */
 export const QUEUE_PAIR_CONTEXT_BYTES = 512;
 
 /** Bytes of memory_key_entry: Entry of the key table: a memory region or window. */
 export const MEMORY_KEY_ENTRY_BYTES = 64;
 
-/** Bytes of page_table_entry: Entry of a queue or key page table. */
+/** Bytes of page_table_entry: Entry of the page table of a queue or key. */
 export const PAGE_TABLE_ENTRY_BYTES = 8;

@@ -5,35 +5,35 @@
 /** Bytes of kick_unit: A complete command: collect_buffer or send_queue_scheduler → virtual_kick → queue_pair_fetch → pipeline. */
 export const KICK_UNIT_BYTES = 16;
 
-/** Bytes of post_notice: A work request lies in its send queue: collect_buffer → queue_pair_fetch (send queue mode, doorbell slots). */
+/** Bytes of post_notice: A work request is in its send queue: collect_buffer → queue_pair_fetch (send queue mode, doorbell slots). */
 export const POST_NOTICE_BYTES = 8;
 
-/** Bytes of schedule_request: The scheduler owes a queue pair something: queue_pair_fetch → send_queue_scheduler. */
+/** Bytes of schedule_request: A queue pair needs service by the scheduler: queue_pair_fetch → send_queue_scheduler. */
 export const SCHEDULE_REQUEST_BYTES = 8;
 
 /** Bytes of schedule_done: The scheduler has served a queue pair: send_queue_scheduler → queue_pair_fetch. */
 export const SCHEDULE_DONE_BYTES = 8;
 
-/** Bytes of finish_unit: A command has left the pipeline, or was handed back: → virtual_kick, queue_pair_fetch. */
+/** Bytes of finish_unit: A command has left the pipeline or was returned: → virtual_kick, queue_pair_fetch. */
 export const FINISH_UNIT_BYTES = 16;
 
-/** Bytes of event_unit: Something happened: any block → event_queue. */
+/** Bytes of event_unit: Event: any block → event_queue. */
 export const EVENT_UNIT_BYTES = 16;
 
-/** Bytes of management_unit: A management command is complete: collect_buffer or the management send queue → resource_manager. */
+/** Bytes of management_unit: A complete management command: collect_buffer or the management send queue → resource_manager. */
 export const MANAGEMENT_UNIT_BYTES = 8;
 
 /** Bytes of packet_unit: A packet in packet memory: dma → packet_builder → port, response → port, port → packet_receiver → receive or completion. */
 export const PACKET_UNIT_BYTES = 8;
 
-/** Bytes of message_unit: A message whose last packet leaves: packet_builder → completion. Its PSNs end with last_psn; how many they are follows from its length. */
+/** Bytes of message_unit: A message whose last packet is sent: packet_builder → completion. Its PSNs end with last_psn; their count follows from its length. */
 export const MESSAGE_UNIT_BYTES = 16;
 
-/** Bytes of queue_pair_notice: Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush), receive → descriptor_fetch (take_descriptor), or was done: descriptor_fetch → receive (descriptor_taken, no_descriptor). */
+/** Bytes of queue_pair_notice: Request or report for a queue pair. Requests: completion → queue_pair_fetch (resume, rewind), completion → receive (flush), receive → descriptor_fetch (take_descriptor). Reports: descriptor_fetch → receive (descriptor_taken, no_descriptor). */
 export const QUEUE_PAIR_NOTICE_BYTES = 8;
 
-/** Bytes of receive_unit: A request packet on its way through the responder, in the order of its queue pair: receive → receive_queue_entry_handler → dma_validation. */
+/** Bytes of receive_unit: A request packet in the responder, in the order of its queue pair: receive → receive_queue_entry_handler → dma_validation. */
 export const RECEIVE_UNIT_BYTES = 8;
 
-/** Bytes of answer_unit: A request is to be answered: dma_validation → response. */
+/** Bytes of answer_unit: An answer to send: dma_validation → response. */
 export const ANSWER_UNIT_BYTES = 16;

@@ -29,7 +29,7 @@ export type Opcode = (typeof Opcode)[keyof typeof Opcode];
 /** Names of the values of {@link Opcode}, as code writes them. */
 export const opcodeNames = namesOf(Opcode);
 
-/** Operation that a packet is part of (InfiniBand volume 1, table 38). */
+/** Operation of a packet (InfiniBand volume 1, table 38). */
 export const PacketOperation = {
   /** SEND */
   send: 0,
@@ -49,7 +49,7 @@ export const PacketOperation = {
   fetchAndAdd: 7,
   /** congestion notification packet (annex A17.9.3) */
   congestionNotification: 8,
-  /** reserved opcode of a reliable connection, which the responder refuses */
+  /** opcode reserved for reliable connections; the responder refuses it */
   reserved: 9,
 } as const;
 export type PacketOperation = (typeof PacketOperation)[keyof typeof PacketOperation];
@@ -57,15 +57,15 @@ export type PacketOperation = (typeof PacketOperation)[keyof typeof PacketOperat
 /** Names of the values of {@link PacketOperation}, as code writes them. */
 export const packetOperationNames = namesOf(PacketOperation);
 
-/** Where in its message a packet stands. */
+/** Position of a packet in its message. */
 export const PacketPosition = {
-  /** the first of several */
+  /** first of several packets */
   first: 0,
-  /** between them */
+  /** neither first nor last */
   middle: 1,
-  /** the last of several */
+  /** last of several packets */
   last: 2,
-  /** all of the message */
+  /** the whole message */
   only: 3,
 } as const;
 export type PacketPosition = (typeof PacketPosition)[keyof typeof PacketPosition];
@@ -73,7 +73,7 @@ export type PacketPosition = (typeof PacketPosition)[keyof typeof PacketPosition
 /** Names of the values of {@link PacketPosition}, as code writes them. */
 export const packetPositionNames = namesOf(PacketPosition);
 
-/** Extended transport header, in wire order: bit of packet_opcodes. */
+/** Extended transport header, in wire order: bit number in packet_opcodes. */
 export const ExtendedHeader = {
   /** DETH */
   datagram: 0,
@@ -97,11 +97,11 @@ export const extendedHeaderNames = namesOf(ExtendedHeader);
 
 /** Direction of an operation's data. */
 export const OperationData = {
-  /** there is none */
+  /** no data */
   none: 0,
-  /** sent with the request: inline or by a gather list */
+  /** sent with the request: inline or from a gather list */
   sent: 1,
-  /** returned by the peer, into the places of the gather list */
+  /** returned by the peer and scattered to the gather list */
   returned: 2,
 } as const;
 export type OperationData = (typeof OperationData)[keyof typeof OperationData];
@@ -109,13 +109,13 @@ export type OperationData = (typeof OperationData)[keyof typeof OperationData];
 /** Names of the values of {@link OperationData}, as code writes them. */
 export const operationDataNames = namesOf(OperationData);
 
-/** The further 32 bits of an operation. */
+/** Additional 32 bits that an operation carries. */
 export const OperationCarries = {
   /** none */
   nothing: 0,
-  /** immediate data, for the receive's completion */
+  /** immediate data for the receive completion */
   immediateData: 1,
-  /** a key that is invalidated */
+  /** key to invalidate */
   invalidatedKey: 2,
 } as const;
 export type OperationCarries = (typeof OperationCarries)[keyof typeof OperationCarries];
@@ -125,13 +125,13 @@ export const operationCarriesNames = namesOf(OperationCarries);
 
 /** Ordering class of an operation (InfiniBand volume 1, table 76). */
 export const OperationOrdering = {
-  /** complete when the peer has acknowledged it */
+  /** completes when the peer has acknowledged it */
   write: 0,
-  /** complete when its data has returned; counts against the initiator depth */
+  /** completes when its data has returned; counts against the initiator depth */
   read: 1,
-  /** as read, and done once */
+  /** as read, executed exactly once */
   atomic: 2,
-  /** done before the next work request of the queue pair begins */
+  /** executes before the next work request of the queue pair starts */
   local: 3,
 } as const;
 export type OperationOrdering = (typeof OperationOrdering)[keyof typeof OperationOrdering];
@@ -149,23 +149,23 @@ export const ManagementOpcode = {
   destroyEventQueue: 66,
   /** Create a completion queue. */
   createCompletionQueue: 67,
-  /** Give a completion queue memory of another size; answers with the device's tail. */
+  /** Move a completion queue to memory of another size; returns the device's tail. */
   resizeCompletionQueue: 68,
   /** Destroy a completion queue. */
   destroyCompletionQueue: 69,
   /** Create a queue pair in RESET. */
   createQueuePair: 70,
-  /** Change attributes and state of a queue pair. */
+  /** Change the state and attributes of a queue pair. */
   modifyQueuePair: 71,
-  /** Read attributes and positions of a queue pair. */
+  /** Read the attributes and positions of a queue pair. */
   queryQueuePair: 72,
-  /** Destroy a queue pair; answers when nothing of it is in flight. */
+  /** Destroy a queue pair; answers when none of its work is in flight. */
   destroyQueuePair: 73,
   /** Create a shared receive queue. */
   createSharedReceiveQueue: 74,
-  /** Change limit or size of a shared receive queue. */
+  /** Change the limit or size of a shared receive queue. */
   modifySharedReceiveQueue: 75,
-  /** Read a shared receive queue. */
+  /** Read the attributes of a shared receive queue. */
   querySharedReceiveQueue: 76,
   /** Destroy a shared receive queue. */
   destroySharedReceiveQueue: 77,
@@ -173,9 +173,9 @@ export const ManagementOpcode = {
   createProtectionDomain: 78,
   /** Free a protection domain. */
   destroyProtectionDomain: 79,
-  /** Make a memory region and its keys. */
+  /** Create a memory region and its keys. */
   registerMemory: 80,
-  /** Unmake a memory region; answers when its in-flight count is zero. */
+  /** Destroy a memory region; answers when its in-flight count is zero. */
   deregisterMemory: 81,
   /** Allocate a memory window. */
   createMemoryWindow: 82,
@@ -193,13 +193,13 @@ export const ManagementOpcode = {
   setGlobalIdentifier: 88,
   /** Report the state of a port. */
   queryPort: 89,
-  /** Carry out resource allocation requests, whole or not at all. */
+  /** Execute resource allocation requests: all of them or none. */
   allocateResources: 90,
-  /** Report the division of resources. */
+  /** Report the allocation of resources. */
   queryResources: 91,
-  /** Write an entry of the P_Key table of a port; the control function's. */
+  /** Write an entry of the P_Key table of a port. Control function only. */
   setPartitionKey: 92,
-  /** Set when a completion queue that is armed gives its event. */
+  /** Set the event moderation of an armed completion queue. */
   moderateCompletionQueue: 93,
 } as const;
 export type ManagementOpcode = (typeof ManagementOpcode)[keyof typeof ManagementOpcode];
@@ -211,33 +211,33 @@ export const managementOpcodeNames = namesOf(ManagementOpcode);
 export const ManagementStatus = {
   /** Done. */
   success: 0,
-  /** The opcode is not known to this device. */
+  /** The device does not know the opcode. */
   unknownOpcode: 1,
-  /** A field is out of range or reserved and not zero. */
+  /** A field is out of range, or a reserved field is not zero. */
   badParameter: 2,
-  /** The object does not exist or is another function's. */
+  /** The object does not exist or belongs to another function. */
   badObject: 3,
-  /** The object's state forbids it. */
+  /** The state of the object does not allow the command. */
   badState: 4,
-  /** Another object still refers to it. */
+  /** Another object refers to this one. */
   inUse: 5,
-  /** Something asked for is exhausted. */
+  /** A requested resource is exhausted. */
   noResources: 6,
-  /** Only the control function may. */
+  /** Only the control function may execute the command. */
   notPermitted: 7,
-  /** A mailbox could not be reached by DMA. */
+  /** The device could not access a mailbox by DMA. */
   mailboxFault: 8,
   /** A required attribute is missing. */
   missingAttribute: 9,
-  /** An attribute is not allowed in this transition. */
+  /** The transition does not allow an attribute. */
   attributeNotAllowed: 10,
-  /** The device has not been given context memory and enabled. */
+  /** The device has no context memory or is not enabled. */
   notEnabled: 11,
-  /** Context memory could not be reached by DMA. */
+  /** The device could not access context memory by DMA. */
   contextMemoryFault: 12,
-  /** A port's link cannot bring what is sent to the group. */
+  /** The link of a port cannot receive packets of the group. */
   unreachable: 13,
-  /** The number that peers know is in time-wait, or every number that could be given is: packets of a former connection may still come (US7095750). */
+  /** The peer-visible number, or every number that could be assigned, is in time-wait: packets of a former connection may still arrive (US7095750). */
   timeWait: 14,
 } as const;
 export type ManagementStatus = (typeof ManagementStatus)[keyof typeof ManagementStatus];
@@ -245,7 +245,7 @@ export type ManagementStatus = (typeof ManagementStatus)[keyof typeof Management
 /** Names of the values of {@link ManagementStatus}, as code writes them. */
 export const managementStatusNames = namesOf(ManagementStatus);
 
-/** A resource that the resource manager divides. */
+/** Resource that the resource manager allocates. */
 export const Resource = {
   /** None. */
   none: 0,
@@ -259,7 +259,7 @@ export const Resource = {
   executionCredits: 4,
   /** Completion credits. */
   completionCredits: 5,
-  /** Maximum of a linked list. */
+  /** Maximum length of a linked list. */
   listSize: 6,
   /** Entry credits. */
   entryCredits: 7,
@@ -281,9 +281,9 @@ export const Resource = {
   multicastMembers: 15,
   /** Shared receive queues. */
   sharedReceiveQueues: 16,
-  /** Most shared execution credits that a TVL may hold. */
+  /** Maximum shared execution credits that a TVL may hold. */
   executionCreditsCap: 17,
-  /** Most shared completion credits that a TVL may hold. */
+  /** Maximum shared completion credits that a TVL may hold. */
   completionCreditsCap: 18,
 } as const;
 export type Resource = (typeof Resource)[keyof typeof Resource];
@@ -313,13 +313,13 @@ export type QueuePairState = (typeof QueuePairState)[keyof typeof QueuePairState
 /** Names of the values of {@link QueuePairState}, as code writes them. */
 export const queuePairStateNames = namesOf(QueuePairState);
 
-/** Attribute of a queue pair, as the number of its bit in an attribute mask; the bits are those of ibv_qp_attr_mask. */
+/** Attribute of a queue pair, as a bit number of an attribute mask. The bits are those of ibv_qp_attr_mask. */
 export const QueuePairAttribute = {
   /** State. */
   state: 0,
-  /** State that the caller believes. */
+  /** State that the caller assumes. */
   currentState: 1,
-  /** SQ_DRAINED event wanted. */
+  /** Request for the SQ_DRAINED event. */
   drainedEvent: 2,
   /** Remote rights. */
   accessFlags: 3,
@@ -343,7 +343,7 @@ export const QueuePairAttribute = {
   receivePsn: 12,
   /** Initiator depth. */
   maxReadAtomic: 13,
-  /** Alternate path (later). */
+  /** Alternate path (not implemented). */
   alternatePath: 14,
   /** RNR timer. */
   minReceiverNotReadyTimer: 15,
@@ -351,15 +351,15 @@ export const QueuePairAttribute = {
   sendPsn: 16,
   /** Responder resources. */
   maxDestinationReadAtomic: 17,
-  /** Path migration state (later). */
+  /** Path migration state (not implemented). */
   pathMigrationState: 18,
-  /** Sizes of the queues (never). */
+  /** Queue sizes (never supported). */
   capabilities: 19,
   /** Peer. */
   destinationQueuePair: 20,
-  /** Rate limit (later). */
+  /** Rate limit (not implemented). */
   rateLimit: 25,
-  /** With state RESET, of a connected service: another number that peers know, beside those in time-wait. It has no value; no bit of ibv_qp_attr_mask. */
+  /** With state RESET, on a connected service: assigns a new peer-visible number, in addition to those in time-wait. The attribute has no value and no bit in ibv_qp_attr_mask. */
   newNumber: 26,
 } as const;
 export type QueuePairAttribute = (typeof QueuePairAttribute)[keyof typeof QueuePairAttribute];
@@ -373,7 +373,7 @@ export const ServiceType = {
   reliableConnection: 0,
   /** UC */
   unreliableConnection: 1,
-  /** RD (later) */
+  /** RD (not implemented) */
   reliableDatagram: 2,
   /** UD */
   unreliableDatagram: 3,
@@ -471,7 +471,7 @@ export const CompletionOpcode = {
   localInvalidate: 6,
   /** a receive */
   receive: 128,
-  /** a receive taken by an RDMA WRITE with immediate */
+  /** a receive consumed by an RDMA WRITE with immediate data */
   receiveRdmaWithImmediate: 129,
 } as const;
 export type CompletionOpcode = (typeof CompletionOpcode)[keyof typeof CompletionOpcode];
@@ -479,9 +479,9 @@ export type CompletionOpcode = (typeof CompletionOpcode)[keyof typeof Completion
 /** Names of the values of {@link CompletionOpcode}, as code writes them. */
 export const completionOpcodeNames = namesOf(CompletionOpcode);
 
-/** Type of an event. Asynchronous events first, in the order of libibverbs. */
+/** Type of an event. Asynchronous events come first, in the order of libibverbs. */
 export const EventType = {
-  /** CQ_ERR: the queue was overrun or could not be reached; object is the completion queue, detail its user handle. */
+  /** CQ_ERR: the queue overran or the device could not access it. object is the completion queue, detail its user handle. */
   completionQueueError: 0,
   /** QP_FATAL */
   queuePairFatal: 1,
@@ -501,7 +501,7 @@ export const EventType = {
   deviceFatal: 8,
   /** PORT_ACTIVE: object is the port. */
   portActive: 9,
-  /** PORT_ERR: the port is down; object is the port. */
+  /** PORT_ERR: the port is down. object is the port. */
   portError: 10,
   /** LID_CHANGE */
   lidChange: 11,
@@ -519,21 +519,21 @@ export const EventType = {
   clientReregister: 17,
   /** GID_CHANGE */
   gidChange: 18,
-  /** An armed completion queue has a completion: object is the completion queue, reason the arm sequence, detail its user handle. */
+  /** An armed completion queue has a completion. object is the completion queue, reason the arm sequence, detail its user handle. */
   completion: 64,
-  /** A management command is answered. */
+  /** The device has answered a management command. */
   managementCompletion: 65,
-  /** A command was refused: object is the VCB (ffff: the management page), reason why, offset where, detail the first 48 bits of segment 0 if it was whole. */
+  /** The device refused a command. object is the VCB (ffff: the management page), reason the refusal, offset the write, detail the first 48 bits of segment 0 if complete. */
   virtualCollectBufferError: 96,
-  /** A command has been incomplete as long as the limit: object is the VCB, detail the first 48 bits of segment 0 if it was whole. */
+  /** A command has been incomplete for the half-written limit. object is the VCB, detail the first 48 bits of segment 0 if complete. */
   halfWrittenCommand: 97,
-  /** A DMA of this function reached nothing: detail is the address. */
+  /** A DMA of this function reached no memory. detail is the address. */
   dmaFault: 98,
-  /** Events were lost. */
+  /** The event queue lost events. */
   eventQueueOverrun: 99,
-  /** A bit error was found: corrected or not. */
+  /** A scrubber found a bit error, corrected or not. */
   memoryError: 100,
-  /** The control function changed the function's resources: object is the resource. */
+  /** The control function changed the function's resources. object is the resource. */
   resourcesChanged: 101,
 } as const;
 export type EventType = (typeof EventType)[keyof typeof EventType];
@@ -545,13 +545,13 @@ export const eventTypeNames = namesOf(EventType);
 export const VirtualCollectBufferState = {
   /** No write since the last command. */
   free: 0,
-  /** Bound to a PCB, command incomplete. */
+  /** Bound to a PCB; the command is incomplete. */
   collecting: 1,
-  /** No PCB: queue pair and sequence number are extracted, the rest is dropped. */
+  /** No PCB. The device keeps queue pair and sequence number and drops the rest. */
   sendQueueMode: 2,
-  /** A command was refused; writes are dropped until it is cancelled. */
+  /** The device refused a command and drops writes until the VCB is canceled. */
   error: 3,
-  /** Writes are dropped; on its way to another owner. */
+  /** The device drops writes while the VCB changes owner. */
   closed: 4,
 } as const;
 export type VirtualCollectBufferState = (typeof VirtualCollectBufferState)[keyof typeof VirtualCollectBufferState];
@@ -567,9 +567,9 @@ export const PhysicalCollectBufferState = {
   collecting: 1,
   /** Its command is complete and in the pipeline. */
   kicked: 2,
-  /** The send queue scheduler fills it from a send queue. */
+  /** The send queue scheduler is filling it from a send queue. */
   fetching: 3,
-  /** A management page holds its lock; no write yet. */
+  /** A management page holds its lock; no write has arrived. */
   locked: 4,
 } as const;
 export type PhysicalCollectBufferState = (typeof PhysicalCollectBufferState)[keyof typeof PhysicalCollectBufferState];
@@ -577,23 +577,23 @@ export type PhysicalCollectBufferState = (typeof PhysicalCollectBufferState)[key
 /** Names of the values of {@link PhysicalCollectBufferState}, as code writes them. */
 export const physicalCollectBufferStateNames = namesOf(PhysicalCollectBufferState);
 
-/** Control command of collect_buffer in SystemVerilog. Its page is a VCB or, behind those, the management page of a function. */
+/** Control command of collect_buffer in SystemVerilog. Its page is a VCB or, after the VCBs, the management page of a function. */
 export const CollectBufferControl = {
-  /** Free the VCB; give back the lock of the management page. */
+  /** Free the VCB; release the lock of the management page. */
   cancel: 0,
-  /** Cancel, and drop what is written from now on. */
+  /** Cancel the VCB and drop later writes. */
   close: 1,
   /** Free a closed VCB. */
   open: 2,
-  /** Lock a PCB for the management page; the one that it has, where it has one. */
+  /** Lock a PCB for the management page. Returns the PCB that the page already holds, if any. */
   lock: 3,
-  /** Take a PCB to fetch a command of a send queue into. */
+  /** Take a PCB for a command from a send queue. */
   takeDedicated: 4,
-  /** Take a PCB to fetch a command of a management send queue into. */
+  /** Take a PCB for a command from a management send queue. */
   takeManagement: 5,
-  /** Take the number of a kick; it comes in kick_unit. */
+  /** Take a kick number, returned in kick_unit. */
   takeKickNumber: 6,
-  /** After allotments of PCBs have changed: put half-written commands that hold more than their function is left into send queue mode, the newest first, until every function finds what it owns. */
+  /** Apply changed PCB allotments: move half-written commands of functions over their allotment to send queue mode, newest first, until every function can get its own PCBs. */
   settleDivision: 7,
 } as const;
 export type CollectBufferControl = (typeof CollectBufferControl)[keyof typeof CollectBufferControl];
@@ -601,45 +601,45 @@ export type CollectBufferControl = (typeof CollectBufferControl)[keyof typeof Co
 /** Names of the values of {@link CollectBufferControl}, as code writes them. */
 export const collectBufferControlNames = namesOf(CollectBufferControl);
 
-/** Why a command or a receive work request was refused. */
+/** Reason for refusing a command or a receive work request. */
 export const Refusal = {
-  /** Not refused. */
+  /** No refusal. */
   none: 0,
   /** Length over 256 B. */
   lengthOverMaximum: 1,
-  /** A segment was received beyond the length. */
+  /** A segment beyond the length arrived. */
   segmentBeyondLength: 2,
-  /** A write beyond 320 B and outside the doorbell slots. */
+  /** A write beyond 320 B, outside the doorbell slots. */
   writeBeyondCommand: 3,
-  /** A write with part of a DWORD. */
+  /** A write of part of a DWORD. */
   partialDoubleWord: 4,
   /** Unknown format version. */
   unknownVersion: 5,
-  /** The queue pair does not exist or is another function's. */
+  /** The queue pair does not exist or belongs to another function. */
   unknownQueuePair: 6,
-  /** The level is not the queue pair's. */
+  /** The QoS level differs from the queue pair's. */
   wrongQualityOfServiceLevel: 7,
   /** A reserved field of segment 0 is not zero. */
   reservedNotZero: 8,
   /** The doorbell checksum does not match. */
   checksumMismatch: 9,
-  /** The command in the send queue is not the one that its reference names. */
+  /** The reference names another command than the one in the send queue. */
   sendQueueMismatch: 10,
-  /** The send queue could not be read. */
+  /** The device could not read the send queue. */
   sendQueueFault: 11,
-  /** The sequence number is further ahead than the send queue is long. */
+  /** The sequence number is further ahead than the send queue length. */
   sequenceOutOfRange: 12,
-  /** The queuing structure holds an entry that was not written there. */
+  /** An entry of the queuing structure differs from the one written. */
   queuingStructureMismatch: 13,
-  /** The queuing structure could not be reached, or is too small. */
+  /** The device could not access the queuing structure, or it is too small. */
   queuingStructureFault: 14,
   /** A completion queue of the queue pair is in error. */
   completionQueueFailed: 15,
-  /** A reference, an entry or the tail of the receive queue is not as it has to be. */
+  /** A reference, an entry or the tail of the receive queue is malformed. */
   receiveQueueMismatch: 16,
-  /** The receive queue could not be read. */
+  /** The device could not read the receive queue. */
   receiveQueueFault: 17,
-  /** A DWORD of segment 0 came again, with another value. */
+  /** A DWORD of segment 0 was rewritten with another value. */
   segment0Differs: 18,
 } as const;
 export type Refusal = (typeof Refusal)[keyof typeof Refusal];
@@ -659,15 +659,15 @@ export type QualityOfServiceLevel = (typeof QualityOfServiceLevel)[keyof typeof 
 /** Names of the values of {@link QualityOfServiceLevel}, as code writes them. */
 export const qualityOfServiceLevelNames = namesOf(QualityOfServiceLevel);
 
-/** Owner of the PCBs: a group of the collect group table within a function, or the part that all functions share. */
+/** Owner of PCBs: a group of a function in the collect group table, or the pool that all functions share. */
 export const CollectGroup = {
-  /** The low level's allotment. */
+  /** Allotment of the low level. */
   low: 0,
-  /** The high level's allotment. */
+  /** Allotment of the high level. */
   high: 1,
-  /** The part that the function's levels share. */
+  /** Pool shared by the levels of the function. */
   functionShared: 2,
-  /** The part that all functions share. */
+  /** Pool shared by all functions. */
   deviceShared: 3,
 } as const;
 export type CollectGroup = (typeof CollectGroup)[keyof typeof CollectGroup];
@@ -677,11 +677,11 @@ export const collectGroupNames = namesOf(CollectGroup);
 
 /** Type of a kick record. */
 export const KickRecordType = {
-  /** Not written. */
+  /** No record written. */
   none: 0,
-  /** A command was kicked. */
+  /** The device kicked a command. */
   kicked: 1,
-  /** The last packet of a command has left. */
+  /** The device sent the last packet of a command. */
   sent: 2,
 } as const;
 export type KickRecordType = (typeof KickRecordType)[keyof typeof KickRecordType];
@@ -689,19 +689,19 @@ export type KickRecordType = (typeof KickRecordType)[keyof typeof KickRecordType
 /** Names of the values of {@link KickRecordType}, as code writes them. */
 export const kickRecordTypeNames = namesOf(KickRecordType);
 
-/** Right of a memory region, a memory window or a queue pair, as the number of its bit in access flags; the bits are those of ibv_access_flags. */
+/** Right of a memory region, a memory window or a queue pair, as a bit number of access flags. The bits are those of ibv_access_flags. */
 export const AccessFlag = {
-  /** The device may write it for its owner. */
+  /** The device may write to it for its owner. */
   localWrite: 0,
-  /** RDMA WRITE; asks for local_write. */
+  /** RDMA WRITE; requires local_write. */
   remoteWrite: 1,
   /** RDMA READ. */
   remoteRead: 2,
-  /** Atomics; asks for local_write. */
+  /** Atomics; requires local_write. */
   remoteAtomic: 3,
   /** Memory windows may be bound to it. */
   memoryWindowBind: 4,
-  /** Addresses count from 0. */
+  /** Addresses start at 0. */
   zeroBased: 5,
 } as const;
 export type AccessFlag = (typeof AccessFlag)[keyof typeof AccessFlag];
@@ -709,21 +709,21 @@ export type AccessFlag = (typeof AccessFlag)[keyof typeof AccessFlag];
 /** Names of the values of {@link AccessFlag}, as code writes them. */
 export const accessFlagNames = namesOf(AccessFlag);
 
-/** Why a queue pair may not send its next command now. */
+/** Reason why a queue pair may not send its next command now. */
 export const SendHold = {
-  /** It may. */
+  /** No reason: it may send. */
   none: 0,
-  /** The command waits for READs and atomics before it. */
+  /** The fenced command waits for earlier READs and atomics. */
   fence: 1,
-  /** As many READs and atomics are outstanding as the initiator depth allows. */
+  /** The outstanding READs and atomics have reached the initiator depth. */
   readAtomic: 2,
-  /** 2^23 PSNs would not be acknowledged. */
+  /** The command would leave 2^23 PSNs unacknowledged. */
   packetWindow: 3,
-  /** The peer asked to wait. */
+  /** The peer sent an RNR NAK. */
   receiverNotReady: 4,
-  /** The peer has granted no credit for the message. */
+  /** The peer has not granted credit for the message. */
   messageLimit: 5,
-  /** A bind or local invalidate waits until all work requests before it are complete. */
+  /** A bind or local invalidate waits for all earlier work requests to complete. */
   localOperation: 6,
 } as const;
 export type SendHold = (typeof SendHold)[keyof typeof SendHold];
@@ -731,15 +731,15 @@ export type SendHold = (typeof SendHold)[keyof typeof SendHold];
 /** Names of the values of {@link SendHold}, as code writes them. */
 export const sendHoldNames = namesOf(SendHold);
 
-/** Room that a queue pair waits for before its next command is fetched. */
+/** Room that a queue pair needs before the device fetches its next command. */
 export const RoomWait = {
-  /** It waits for none. */
+  /** It needs none. */
   none: 0,
-  /** On the list of the TVL that its commands are on, which takes no more now. */
+  /** Room on the list of the TVL that holds its commands. */
   lane: 1,
-  /** On the list of any TVL of its level: none takes more now. */
+  /** Room on the list of any TVL of its level. */
   level: 2,
-  /** An entry credit of its function: as many of its commands are on lists as may be. */
+  /** An entry credit of its function, all of which are in use. */
   function: 3,
 } as const;
 export type RoomWait = (typeof RoomWait)[keyof typeof RoomWait];
@@ -749,17 +749,17 @@ export const roomWaitNames = namesOf(RoomWait);
 
 /** Subject of a queue pair notice. */
 export const QueuePairNoticeKind = {
-  /** The send queue need not wait any longer. */
+  /** The send queue may continue. */
   resume: 0,
-  /** The send queue goes back to the oldest message that is not acknowledged. */
+  /** The send queue returns to the oldest unacknowledged message. */
   rewind: 1,
-  /** The queue pair is in error: its queues are flushed. */
+  /** The queue pair is in error; flush its queues. */
   flush: 2,
-  /** The next receive work request is to be taken. */
+  /** Take the next receive work request. */
   takeDescriptor: 3,
-  /** It was taken. */
+  /** The receive work request was taken. */
   descriptorTaken: 4,
-  /** None was taken: none is posted, or the receive queue cannot be read. */
+  /** None was taken: none is posted, or the device cannot read the receive queue. */
   noDescriptor: 5,
 } as const;
 export type QueuePairNoticeKind = (typeof QueuePairNoticeKind)[keyof typeof QueuePairNoticeKind];
@@ -769,19 +769,19 @@ export const queuePairNoticeKindNames = namesOf(QueuePairNoticeKind);
 
 /** Treatment of an accepted request packet. */
 export const ReceiveAction = {
-  /** Its payload goes into a receive queue entry. */
+  /** Write its payload to a receive work request. */
   send: 0,
-  /** Its payload goes to the remote address. */
+  /** Write its payload to the remote address. */
   rdmaWrite: 1,
-  /** It is answered with memory. */
+  /** Answer with data from memory. */
   rdmaRead: 2,
-  /** It changes memory and is answered with what was there. */
+  /** Modify memory and answer with the former value. */
   atomic: 3,
-  /** A duplicate: it is acknowledged again. */
+  /** Acknowledge a duplicate again. */
   acknowledge: 4,
-  /** It is answered with a NAK. */
+  /** Answer with a NAK. */
   refuse: 5,
-  /** No packet: the receive queue is flushed. */
+  /** No packet: flush the receive queue. */
   flush: 6,
 } as const;
 export type ReceiveAction = (typeof ReceiveAction)[keyof typeof ReceiveAction];
@@ -789,7 +789,7 @@ export type ReceiveAction = (typeof ReceiveAction)[keyof typeof ReceiveAction];
 /** Names of the values of {@link ReceiveAction}, as code writes them. */
 export const receiveActionNames = namesOf(ReceiveAction);
 
-/** Message whose first packet a responder has accepted, and whose last is still to come. */
+/** Message of which the responder has accepted the first packet and not yet the last. */
 export const ReceiveMessage = {
   /** None. */
   none: 0,
@@ -805,11 +805,11 @@ export const receiveMessageNames = namesOf(ReceiveMessage);
 
 /** Kind of an answer to a request. */
 export const AnswerKind = {
-  /** ACK, NAK or RNR NAK, as the syndrome says. */
+  /** ACK, NAK or RNR NAK, according to the syndrome. */
   acknowledge: 0,
-  /** Memory, in RDMA READ responses. */
+  /** Data from memory, in RDMA READ responses. */
   read: 1,
-  /** The former value of memory, of an atomic. */
+  /** Former value of memory, for an atomic. */
   atomic: 2,
 } as const;
 export type AnswerKind = (typeof AnswerKind)[keyof typeof AnswerKind];
@@ -817,11 +817,11 @@ export type AnswerKind = (typeof AnswerKind)[keyof typeof AnswerKind];
 /** Names of the values of {@link AnswerKind}, as code writes them. */
 export const answerKindNames = namesOf(AnswerKind);
 
-/** Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2); the low 5 bits of an acknowledge are a credit count, of receiver_not_ready a timer. */
+/** Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2). The low 5 bits are a credit count in an acknowledge and a timer in receiver_not_ready. */
 export const Syndrome = {
   /** ACK */
   acknowledge: 0,
-  /** ACK of a responder that counts no end-to-end credits */
+  /** ACK of a responder without end-to-end credits */
   acknowledgeWithoutCredits: 31,
   /** RNR NAK */
   receiverNotReady: 32,
@@ -841,11 +841,11 @@ export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];
 /** Names of the values of {@link Syndrome}, as code writes them. */
 export const syndromeNames = namesOf(Syndrome);
 
-/** Where a command came from. */
+/** Origin of a command. */
 export const KickOrigin = {
   /** Collected in a pool PCB. */
   collected: 0,
-  /** Found no PCB. */
+  /** No PCB was available. */
   sendQueueMode: 1,
   /** Fetched by the send queue scheduler. */
   scheduled: 2,
@@ -857,7 +857,7 @@ export type KickOrigin = (typeof KickOrigin)[keyof typeof KickOrigin];
 /** Names of the values of {@link KickOrigin}, as code writes them. */
 export const kickOriginNames = namesOf(KickOrigin);
 
-/** Contents of a region of the BARs. */
+/** Contents of a BAR region. */
 export const RegionType = {
   /** Unused entry. */
   none: 0,
@@ -877,11 +877,11 @@ export type RegionType = (typeof RegionType)[keyof typeof RegionType];
 /** Names of the values of {@link RegionType}, as code writes them. */
 export const regionTypeNames = namesOf(RegionType);
 
-/** How the scoreboard is kept; the outcome is the same (US8589610, scoreboard update). */
+/** Variant of the scoreboard update; all give the same result (US8589610, scoreboard update). */
 export const ScoreboardVariant = {
-  /** The mask holds the segments of this write, and the unused bits when the length came in with it. */
+  /** The mask covers the segments of this write, and the unused bits if the write contains the length. */
   masked: 0,
-  /** The scoreboard holds received segments, the mask only unused bits. */
+  /** The scoreboard holds the received segments, the mask only the unused bits. */
   direct: 1,
 } as const;
 export type ScoreboardVariant = (typeof ScoreboardVariant)[keyof typeof ScoreboardVariant];
@@ -891,7 +891,7 @@ export const scoreboardVariantNames = namesOf(ScoreboardVariant);
 
 /** Doorbell slot of a VCB page, numbered from doorbell_slots_offset in steps of 8 B. */
 export const DoorbellSlot = {
-  /** Start the scheduler for a queue pair, through a sequence number. */
+  /** Start the scheduler for a queue pair, up to a sequence number. */
   start: 0,
   /** Stop the scheduler for a queue pair. */
   stop: 1,
@@ -989,7 +989,7 @@ export const packetOpcodeNames = namesOf(PacketOpcode);
 
 /** Link layer of a port, in the order of libibverbs. */
 export const LinkLayer = {
-  /** Not known. */
+  /** Unknown. */
   unspecified: 0,
   /** LRH and VCRC. */
   infiniband: 1,
@@ -1017,7 +1017,7 @@ export type EtherType = (typeof EtherType)[keyof typeof EtherType];
 /** Names of the values of {@link EtherType}, as code writes them. */
 export const etherTypeNames = namesOf(EtherType);
 
-/** Protocol of an IPv4 header, next header of an IPv6 header or GRH. */
+/** Protocol of an IPv4 header; next header of an IPv6 header or GRH. */
 export const IpProtocol = {
   /** UDP */
   udp: 17,
@@ -1033,9 +1033,9 @@ export const ipProtocolNames = namesOf(IpProtocol);
 
 /** Operation of ARP (RFC 826). */
 export const AddressResolutionOperation = {
-  /** Who has the address? */
+  /** Request for the MAC of an address. */
   request: 1,
-  /** The sender has. */
+  /** Answer with the sender's MAC. */
   reply: 2,
 } as const;
 export type AddressResolutionOperation = (typeof AddressResolutionOperation)[keyof typeof AddressResolutionOperation];
@@ -1043,11 +1043,11 @@ export type AddressResolutionOperation = (typeof AddressResolutionOperation)[key
 /** Names of the values of {@link AddressResolutionOperation}, as code writes them. */
 export const addressResolutionOperationNames = namesOf(AddressResolutionOperation);
 
-/** Type of an ICMPv6 message about neighbors (RFC 4861, 4.3 and 4.4). */
+/** Type of an ICMPv6 neighbor discovery message (RFC 4861, 4.3 and 4.4). */
 export const NeighborMessageType = {
-  /** Who has the address? */
+  /** Request for the MAC of an address. */
   solicitation: 135,
-  /** The sender has. */
+  /** Answer with the sender's MAC. */
   advertisement: 136,
 } as const;
 export type NeighborMessageType = (typeof NeighborMessageType)[keyof typeof NeighborMessageType];
@@ -1055,7 +1055,7 @@ export type NeighborMessageType = (typeof NeighborMessageType)[keyof typeof Neig
 /** Names of the values of {@link NeighborMessageType}, as code writes them. */
 export const neighborMessageTypeNames = namesOf(NeighborMessageType);
 
-/** Option of a message about neighbors (RFC 4861, 4.6.1). */
+/** Option of a neighbor discovery message (RFC 4861, 4.6.1). */
 export const NeighborOptionType = {
   /** MAC of the sender. */
   sourceLinkLayerAddress: 1,
@@ -1085,7 +1085,7 @@ export const linkNextHeaderNames = namesOf(LinkNextHeader);
 
 /** State of a port (InfiniBand volume 1, 7.2), in the order of libibverbs. */
 export const PortState = {
-  /** Not known. */
+  /** Unknown. */
   none: 0,
   /** Down */
   down: 1,
@@ -1101,11 +1101,11 @@ export type PortState = (typeof PortState)[keyof typeof PortState];
 /** Names of the values of {@link PortState}, as code writes them. */
 export const portStateNames = namesOf(PortState);
 
-/** Physical state of a port, as PortPhysicalState of PortInfo. */
+/** Physical state of a port, as in PortPhysicalState of PortInfo. */
 export const PortPhysicalState = {
-  /** Not known. */
+  /** Unknown. */
   none: 0,
-  /** Polling: its link has no peer. */
+  /** Polling: the link has no peer. */
   polling: 2,
   /** Disabled */
   disabled: 3,
@@ -1117,21 +1117,21 @@ export type PortPhysicalState = (typeof PortPhysicalState)[keyof typeof PortPhys
 /** Names of the values of {@link PortPhysicalState}, as code writes them. */
 export const portPhysicalStateNames = namesOf(PortPhysicalState);
 
-/** Why a port discards a packet. */
+/** Reason why a port discards a packet. */
 export const PortDiscard = {
-  /** It does not. */
+  /** Not discarded. */
   none: 0,
   /** The port is down. */
   portDown: 1,
-  /** Not to an own address, and no link is attached. */
+  /** The destination is not an own address, and no link is attached. */
   noLink: 2,
   /** The link was paused for longer than the discard limit. */
   paused: 3,
-  /** No receive buffer came free within the discard limit. */
+  /** No receive buffer became free within the discard limit. */
   noBuffer: 4,
-  /** The arrived bytes are longer than any packet. */
+  /** The frame is longer than any packet. */
   tooLong: 5,
-  /** No port on the link has the destination's address. */
+  /** No port on the link has the destination address. */
   unreachable: 6,
 } as const;
 export type PortDiscard = (typeof PortDiscard)[keyof typeof PortDiscard];
@@ -1139,35 +1139,35 @@ export type PortDiscard = (typeof PortDiscard)[keyof typeof PortDiscard];
 /** Names of the values of {@link PortDiscard}, as code writes them. */
 export const portDiscardNames = namesOf(PortDiscard);
 
-/** Why a received packet is dropped. */
+/** Reason why packet_receiver drops a packet. */
 export const PacketDrop = {
-  /** It is not. */
+  /** Not dropped. */
   none: 0,
-  /** It ends within its headers. */
+  /** The packet ends within its headers. */
   tooShort: 1,
   /** More than 4096 B of payload. */
   tooLong: 2,
   /** Neither IPv4 nor IPv6. */
   unknownEtherType: 3,
-  /** Version or header length are wrong, or there are IPv4 options. */
+  /** The version or header length is wrong, or the header has options. */
   badIpHeader: 4,
   /** A fragment of an IPv4 packet. */
   ipFragment: 5,
   /** The IPv4 header checksum is wrong. */
   ipChecksumMismatch: 6,
-  /** No UDP in IP, or no BTH behind a GRH. */
+  /** IP without UDP, or a GRH without a BTH. */
   unknownIpProtocol: 7,
-  /** Not for UDP port 4791. */
+  /** The destination is not UDP port 4791. */
   wrongUdpPort: 8,
-  /** A UDP checksum is there and wrong. */
+  /** The UDP checksum is present and wrong. */
   udpChecksumMismatch: 9,
   /** LVer is not 0. */
   unknownLinkVersion: 10,
-  /** LNH says neither BTH nor GRH. */
+  /** LNH indicates neither BTH nor GRH. */
   rawPacket: 11,
   /** IPVer of the GRH is not 6. */
   badGlobalRouteHeader: 12,
-  /** Lengths in the headers contradict each other or the packet, or there is more pad than payload and pad. */
+  /** Header lengths contradict each other or the packet, or the pad exceeds the rest. */
   lengthMismatch: 13,
   /** VCRC. */
   vcrcMismatch: 14,
@@ -1175,23 +1175,23 @@ export const PacketDrop = {
   unknownTransportVersion: 15,
   /** OpCode. */
   unknownOpcode: 16,
-  /** Payload behind an opcode that has none. */
+  /** Payload after an opcode that has none. */
   unexpectedPayload: 17,
   /** ICRC. */
   icrcMismatch: 18,
-  /** The number is bound to no queue pair, or that one waits to be destroyed or reset. */
+  /** The number is not bound, or its queue pair is waiting to be destroyed or reset. */
   unknownQueuePair: 19,
-  /** The OpCode is of another service than the queue pair. */
+  /** The OpCode belongs to another service than the queue pair's. */
   wrongService: 20,
-  /** Not to the port, GID or LID of the queue pair. */
+  /** The destination is not the port, GID or LID of the queue pair. */
   wrongDestination: 21,
-  /** Not from the peer of the queue pair. */
+  /** The source is not the peer of the queue pair. */
   wrongSource: 22,
   /** P_Key. */
   wrongPartitionKey: 23,
   /** Q_Key. */
   wrongQueueKey: 24,
-  /** The number is in time-wait: the packet is of a connection that has ended (US7095750). */
+  /** The number is in time-wait: the packet belongs to a connection that has ended (US7095750). */
   timeWait: 25,
 } as const;
 export type PacketDrop = (typeof PacketDrop)[keyof typeof PacketDrop];

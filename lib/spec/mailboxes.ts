@@ -2,37 +2,37 @@
 //
 // Mailboxes of management commands.
 
-/** Bytes of mailbox_header: Head of each 4 KiB page of a mailbox; 4080 B of content follow. */
+/** Bytes of mailbox_header: Head of each 4 KiB page of a mailbox, followed by 4080 B of content. */
 export const MAILBOX_HEADER_BYTES = 16;
 
-/** Bytes of create_event_queue_input: Input of create_event_queue; a page list (page_table_entry each) follows. */
+/** Bytes of create_event_queue_input: Input of create_event_queue, followed by a page list of page_table_entry. */
 export const CREATE_EVENT_QUEUE_INPUT_BYTES = 32;
 
-/** Bytes of create_completion_queue_input: Input of create_completion_queue; a page list follows. */
+/** Bytes of create_completion_queue_input: Input of create_completion_queue, followed by a page list. */
 export const CREATE_COMPLETION_QUEUE_INPUT_BYTES = 32;
 
-/** Bytes of resize_completion_queue_input: Input of resize_completion_queue; a page list follows. Entries keep their running numbers: number i lies in slot i modulo the new size, with the phase of that round there. The host takes nothing meanwhile. It has given all slots the phase and sequence of the round before, and copies what lies between its head and the tail of the answer. */
+/** Bytes of resize_completion_queue_input: Input of resize_completion_queue, followed by a page list. Entries keep their running numbers: entry i is in slot i modulo the new size, with the phase of that round. Before the command, the host gives all slots the phase and sequence of the previous round, and it stops polling. Afterwards it copies the entries between its head and the returned tail. */
 export const RESIZE_COMPLETION_QUEUE_INPUT_BYTES = 8;
 
-/** Bytes of moderate_completion_queue_input: Input of moderate_completion_queue. With either field 0 the event comes at the first completion. */
+/** Bytes of moderate_completion_queue_input: Input of moderate_completion_queue. If either field is 0, the first completion raises the event. */
 export const MODERATE_COMPLETION_QUEUE_INPUT_BYTES = 8;
 
-/** Bytes of create_queue_pair_input: Input of create_queue_pair; page lists follow in the order send queue, send entries, receive queue, receive entries. */
+/** Bytes of create_queue_pair_input: Input of create_queue_pair, followed by page lists in the order send queue, send entries, receive queue, receive entries. */
 export const CREATE_QUEUE_PAIR_INPUT_BYTES = 96;
 
-/** Bytes of create_shared_receive_queue_input: Input of create_shared_receive_queue; page lists follow in the order queue, entries. */
+/** Bytes of create_shared_receive_queue_input: Input of create_shared_receive_queue, followed by page lists in the order queue, entries. */
 export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_BYTES = 32;
 
-/** Bytes of shared_receive_queue_attributes: Input of modify_shared_receive_queue, of a larger queue with page lists in the order queue, entries; and output of query_shared_receive_queue. */
+/** Bytes of shared_receive_queue_attributes: Input of modify_shared_receive_queue, followed by page lists in the order queue, entries for a larger queue. Output of query_shared_receive_queue. */
 export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_BYTES = 16;
 
-/** Bytes of queue_pair_attributes: Input of modify_queue_pair and, with positions, output of query_queue_pair. */
+/** Bytes of queue_pair_attributes: Input of modify_queue_pair. With positions, output of query_queue_pair. */
 export const QUEUE_PAIR_ATTRIBUTES_BYTES = 128;
 
 /** Bytes of query_function_output: Output of query_function. */
 export const QUERY_FUNCTION_OUTPUT_BYTES = 64;
 
-/** Bytes of register_memory_input: Input of register_memory; a page list follows. */
+/** Bytes of register_memory_input: Input of register_memory, followed by a page list. */
 export const REGISTER_MEMORY_INPUT_BYTES = 64;
 
 /** Bytes of create_memory_window_input: Input of create_memory_window. */
@@ -41,7 +41,7 @@ export const CREATE_MEMORY_WINDOW_INPUT_BYTES = 16;
 /** Bytes of create_address_handle_input: Input of create_address_handle. */
 export const CREATE_ADDRESS_HANDLE_INPUT_BYTES = 64;
 
-/** Bytes of multicast_input: Input of attach_multicast and detach_multicast, whose input modifier is the queue pair. */
+/** Bytes of multicast_input: Input of attach_multicast and detach_multicast. The input modifier is the queue pair. */
 export const MULTICAST_INPUT_BYTES = 32;
 
 /** Bytes of set_partition_key_input: Input of set_partition_key. */
@@ -50,7 +50,7 @@ export const SET_PARTITION_KEY_INPUT_BYTES = 16;
 /** Bytes of set_global_identifier_input: Input of set_global_identifier. */
 export const SET_GLOBAL_IDENTIFIER_INPUT_BYTES = 32;
 
-/** Bytes of query_port_output: Output of query_port, whose input modifier is the port, from 1; the function's GID table (a gid_entry each) and the P_Key table (a partition_key_entry each) follow. */
+/** Bytes of query_port_output: Output of query_port, followed by the function's GID table (of gid_entry) and the P_Key table (of partition_key_entry). The input modifier is the port, from 1. */
 export const QUERY_PORT_OUTPUT_BYTES = 64;
 
 /** Bytes of gid_entry: Entry of a GID table. */

@@ -9,19 +9,19 @@ import {
   ServiceType,
 } from './enums.ts';
 
-/** The facts on an operation of a send work request. */
+/** Properties of an operation of a send work request. */
 export interface Operation {
-  /** The services that have it. */
+  /** Transport services that support the operation. */
   readonly services: readonly ServiceType[];
   readonly data: OperationData;
-  /** The right that it needs at the peer; none: it names no memory of the peer. */
+  /** Remote right that the operation requires; none: it does not access remote memory. */
   readonly remoteRight?: AccessFlag;
   readonly carries: OperationCarries;
   readonly ordering: OperationOrdering;
   readonly completion: CompletionOpcode;
 }
 
-/** By opcode. Operations of send work requests, one for each opcode of a command: the services that have it, the packets that carry it, the data that it sends or that the peer returns, the remote right that it needs at the peer, and the opcode of its completion. A local operation works on keys of this side and has no packet. Source: InfiniBand volume 1, table 81 and 9.4. */
+/** By opcode. Operations of send work requests, one per command opcode. Each entry gives the services that support the operation, its packets, the data that it sends or the peer returns, the remote right that it requires, and the opcode of its completion. A local operation works on local keys and has no packet. Source: InfiniBand volume 1, table 81 and 9.4. */
 export const operations: Readonly<Record<Opcode, Operation>> = {
   [Opcode.send]: {
     services: [ServiceType.reliableConnection, ServiceType.unreliableConnection, ServiceType.unreliableDatagram],

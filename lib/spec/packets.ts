@@ -35,10 +35,10 @@ export const IMMEDIATE_EXTENDED_TRANSPORT_HEADER_BYTES = 4;
 /** Bytes of invalidate_extended_transport_header: IETH. */
 export const INVALIDATE_EXTENDED_TRANSPORT_HEADER_BYTES = 4;
 
-/** Bytes of ethernet_header: Ethernet header, preceded by two bytes of padding so that what follows is aligned. */
+/** Bytes of ethernet_header: Ethernet header, after two bytes of padding that align the headers behind it. */
 export const ETHERNET_HEADER_BYTES = 16;
 
-/** Bytes of virtual_lan_header: IEEE 802.1Q tag behind the EtherType 8100h, and the EtherType of what follows. */
+/** Bytes of virtual_lan_header: IEEE 802.1Q tag after EtherType 8100h, and the EtherType of the payload. */
 export const VIRTUAL_LAN_HEADER_BYTES = 4;
 
 /** Bytes of ipv4_header: IPv4 header (RFC 791). */
@@ -53,5 +53,5 @@ export const UDP_HEADER_BYTES = 8;
 /** Bytes of address_resolution_message: ARP for IPv4 on Ethernet (RFC 826). */
 export const ADDRESS_RESOLUTION_MESSAGE_BYTES = 28;
 
-/** Bytes of neighbor_message: Neighbor solicitation or advertisement with the one option that tells a MAC (RFC 4861, 4.3, 4.4 and 4.6.1). */
+/** Bytes of neighbor_message: Neighbor solicitation or advertisement with the option that carries a MAC (RFC 4861, 4.3, 4.4 and 4.6.1). */
 export const NEIGHBOR_MESSAGE_BYTES = 32;

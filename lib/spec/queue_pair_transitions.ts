@@ -4,7 +4,7 @@ import { QueuePairState, ServiceType, type QueuePairAttribute } from './enums.ts
 /** Name of an attribute of a queue pair. */
 export type QueuePairAttributeName = keyof typeof QueuePairAttribute;
 
-/** A change of state of a queue pair. */
+/** State transition of a queue pair. */
 export interface QueuePairTransition {
   readonly service: ServiceType;
   readonly from: QueuePairState;
@@ -13,7 +13,7 @@ export interface QueuePairTransition {
   readonly optional: readonly QueuePairAttributeName[];
 }
 
-/** The attributes that a change of a queue pair's state requires, and those that it allows besides; each may also name the new state and the one that the caller believes current. Any state to reset and any state to error take nothing, and are not listed. Alternate paths, path migration and rate limits do not exist in this device, so that no transition allows them. Source: InfiniBand volume 1, 11.2.5.2, modify queue pair. */
+/** Attributes that each state transition of a queue pair requires, and those that it also allows. A request may in addition name the new state and the state that the caller assumes. Transitions from any state to reset or error take no attributes and are not listed. The device has no alternate paths, path migration or rate limits, so no transition allows these attributes. Source: InfiniBand volume 1, 11.2.5.2, modify queue pair. */
 export const queuePairTransitions: readonly QueuePairTransition[] = [
   {
     service: ServiceType.reliableConnection,

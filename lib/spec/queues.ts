@@ -2,13 +2,13 @@
 //
 // Entries of queues in host memory. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
-// it; setters keep the low bits of a value that is too large and leave the neighbors as they are.
+// it; setters truncate values to the field width and do not change neighboring fields.
 import type { CompletionOpcode, CompletionStatus, EventType, KickOrigin, KickRecordType, ManagementOpcode, ManagementStatus, Opcode, QualityOfServiceLevel, Resource } from './enums.ts';
 
-/** Bytes of work_queue_reference: Entry of a work queue: refers to a work queue entry in the queue's area. Source: US6789143, references to work queue entries. */
+/** Bytes of work_queue_reference: Entry of a work queue. It refers to a work queue entry in the queue's area. Source: US6789143, references to work queue entries. */
 export const WORK_QUEUE_REFERENCE_BYTES = 8;
 
-/** work_queue_reference.offset: Place in the work queue entry area, a multiple of 64. Unit: bytes. */
+/** work_queue_reference.offset: Offset in the work queue entry area, a multiple of 64. Unit: bytes. */
 export const WORK_QUEUE_REFERENCE_OFFSET_BYTE = 0;
 export const WORK_QUEUE_REFERENCE_OFFSET_SHIFT = 0;
 export const WORK_QUEUE_REFERENCE_OFFSET_MASK = 0xffffffff;
@@ -32,7 +32,7 @@ export function setWorkQueueReferenceSequenceNumber(view: DataView, base: number
   view.setUint32(at, kept | ((value & WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_MASK) << WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_SHIFT), true);
 }
 
-/** work_queue_reference.length: Bytes of the entry: 64 to 320 in a send queue, 16 to 272 in a receive queue. Unit: bytes. */
+/** work_queue_reference.length: Length of the entry: 64 to 320 in a send queue, 16 to 272 in a receive queue. Unit: bytes. */
 export const WORK_QUEUE_REFERENCE_LENGTH_BYTE = 4;
 export const WORK_QUEUE_REFERENCE_LENGTH_SHIFT = 16;
 export const WORK_QUEUE_REFERENCE_LENGTH_MASK = 0x3ff;
@@ -45,7 +45,7 @@ export function setWorkQueueReferenceLength(view: DataView, base: number, value:
   view.setUint32(at, kept | ((value & WORK_QUEUE_REFERENCE_LENGTH_MASK) << WORK_QUEUE_REFERENCE_LENGTH_SHIFT), true);
 }
 
-/** Bytes of receive_entry_header: Head of a receive work queue entry; scatter entries follow. */
+/** Bytes of receive_entry_header: Head of a receive work queue entry, followed by scatter entries. */
 export const RECEIVE_ENTRY_HEADER_BYTES = 16;
 
 /** receive_entry_header.scatter_count: Scatter entries. Unit: entries. */
@@ -74,10 +74,10 @@ export function setReceiveEntryHeaderSequenceNumber(view: DataView, base: number
   view.setUint32(at, kept | ((value & RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_MASK) << RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_SHIFT), true);
 }
 
-/** Bytes of receive_queue_tail: Tail of a receive queue, stored by the host after the entries and read by the device when its copy does not fill a cache line of references. */
+/** Bytes of receive_queue_tail: Tail of a receive queue. The host stores it after the entries. The device reads it when its copy allows less than a cache line of references. */
 export const RECEIVE_QUEUE_TAIL_BYTES = 4;
 
-/** receive_queue_tail.tail: Sequence number of the receive work request that is posted next. */
+/** receive_queue_tail.tail: Sequence number of the next receive work request to post. */
 export const RECEIVE_QUEUE_TAIL_TAIL_BYTE = 0;
 export const RECEIVE_QUEUE_TAIL_TAIL_SHIFT = 0;
 export const RECEIVE_QUEUE_TAIL_TAIL_MASK = 0xffff;
@@ -90,10 +90,10 @@ export function setReceiveQueueTailTail(view: DataView, base: number, value: num
   view.setUint32(at, kept | ((value & RECEIVE_QUEUE_TAIL_TAIL_MASK) << RECEIVE_QUEUE_TAIL_TAIL_SHIFT), true);
 }
 
-/** Bytes of completion_queue_entry: Completion queue entry (CQE), aligned, written once; the host polls its last DWORD. */
+/** Bytes of completion_queue_entry: Completion queue entry (CQE), aligned and written once. The host polls its last DWORD. */
 export const COMPLETION_QUEUE_ENTRY_BYTES = 64;
 
-/** completion_queue_entry.opcode: The operation that is complete. */
+/** completion_queue_entry.opcode: Completed operation. */
 export const COMPLETION_QUEUE_ENTRY_OPCODE_BYTE = 0;
 export const COMPLETION_QUEUE_ENTRY_OPCODE_SHIFT = 0;
 export const COMPLETION_QUEUE_ENTRY_OPCODE_MASK = 0xff;
@@ -145,7 +145,7 @@ export function setCompletionQueueEntryWithInvalidate(view: DataView, base: numb
   view.setUint32(at, kept | ((value & COMPLETION_QUEUE_ENTRY_WITH_INVALIDATE_MASK) << COMPLETION_QUEUE_ENTRY_WITH_INVALIDATE_SHIFT), true);
 }
 
-/** completion_queue_entry.with_global_route_header: A GRH was scattered. */
+/** completion_queue_entry.with_global_route_header: The device scattered a GRH. */
 export const COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_BYTE = 0;
 export const COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_SHIFT = 18;
 export const COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_MASK = 0x1;
@@ -258,7 +258,7 @@ export function setCompletionQueueEntryServiceLevel(view: DataView, base: number
   view.setUint32(at, kept | ((value & COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_MASK) << COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_SHIFT), true);
 }
 
-/** completion_queue_entry.sequence_number: Work request, and completed through it in a send queue. */
+/** completion_queue_entry.sequence_number: Work request. In a send queue all earlier ones are complete too. */
 export const COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_BYTE = 20;
 export const COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_SHIFT = 0;
 export const COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_MASK = 0xffff;
@@ -323,7 +323,7 @@ export function setCompletionQueueEntryWorkQueue(view: DataView, base: number, v
   view.setUint32(at, kept | ((value & COMPLETION_QUEUE_ENTRY_WORK_QUEUE_MASK) << COMPLETION_QUEUE_ENTRY_WORK_QUEUE_SHIFT), true);
 }
 
-/** completion_queue_entry.timestamp: When it was written. Unit: clock ticks. */
+/** completion_queue_entry.timestamp: Time at which the device wrote the entry. Unit: clock ticks. */
 export const COMPLETION_QUEUE_ENTRY_TIMESTAMP_LOW_BYTE = 32;
 export const COMPLETION_QUEUE_ENTRY_TIMESTAMP_HIGH_BYTE = 36;
 export function getCompletionQueueEntryTimestampLow(view: DataView, base: number): number {
@@ -370,7 +370,7 @@ export function setCompletionQueueEntrySourceMacHigh(view: DataView, base: numbe
   view.setUint32(at, kept | ((value & COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_MASK) << COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_SHIFT), true);
 }
 
-/** completion_queue_entry.phase: Alternates each time round, beginning with 1. */
+/** completion_queue_entry.phase: Alternates each time the ring wraps, starting with 1. */
 export const COMPLETION_QUEUE_ENTRY_PHASE_BYTE = 60;
 export const COMPLETION_QUEUE_ENTRY_PHASE_SHIFT = 0;
 export const COMPLETION_QUEUE_ENTRY_PHASE_MASK = 0x1;
@@ -396,13 +396,13 @@ export function setCompletionQueueEntrySequence(view: DataView, base: number, va
   view.setUint32(at, kept | ((value & COMPLETION_QUEUE_ENTRY_SEQUENCE_MASK) << COMPLETION_QUEUE_ENTRY_SEQUENCE_SHIFT), true);
 }
 
-/** Bytes of completion_queue_reference: Entry of a completion queue with variable entries: refers to a CQE in the queue's entry area; written after it. */
+/** Bytes of completion_queue_reference: Entry of a completion queue with variable entries. It refers to a CQE in the queue's entry area. The device writes it after the CQE. */
 export const COMPLETION_QUEUE_REFERENCE_BYTES = 8;
 
-/** Bytes of management_completion: Answer to a management command in the management completion queue. */
+/** Bytes of management_completion: Answer to a management command, in the management completion queue. */
 export const MANAGEMENT_COMPLETION_BYTES = 64;
 
-/** management_completion.opcode: Command that is answered. */
+/** management_completion.opcode: Answered command. */
 export const MANAGEMENT_COMPLETION_OPCODE_BYTE = 0;
 export const MANAGEMENT_COMPLETION_OPCODE_SHIFT = 0;
 export const MANAGEMENT_COMPLETION_OPCODE_MASK = 0xff;
@@ -428,7 +428,7 @@ export function setManagementCompletionStatus(view: DataView, base: number, valu
   view.setUint32(at, kept | ((value & MANAGEMENT_COMPLETION_STATUS_MASK) << MANAGEMENT_COMPLETION_STATUS_SHIFT), true);
 }
 
-/** management_completion.resource: no_resources: what was short. */
+/** management_completion.resource: no_resources: the exhausted resource. */
 export const MANAGEMENT_COMPLETION_RESOURCE_BYTE = 0;
 export const MANAGEMENT_COMPLETION_RESOURCE_SHIFT = 16;
 export const MANAGEMENT_COMPLETION_RESOURCE_MASK = 0xff;
@@ -441,7 +441,7 @@ export function setManagementCompletionResource(view: DataView, base: number, va
   view.setUint32(at, kept | ((value & MANAGEMENT_COMPLETION_RESOURCE_MASK) << MANAGEMENT_COMPLETION_RESOURCE_SHIFT), true);
 }
 
-/** management_completion.in_mailbox: bad_parameter: the field lies in the input mailbox, not in the command. */
+/** management_completion.in_mailbox: bad_parameter: the field is in the input mailbox, not in the command. */
 export const MANAGEMENT_COMPLETION_IN_MAILBOX_BYTE = 0;
 export const MANAGEMENT_COMPLETION_IN_MAILBOX_SHIFT = 24;
 export const MANAGEMENT_COMPLETION_IN_MAILBOX_MASK = 0x1;
@@ -454,7 +454,7 @@ export function setManagementCompletionInMailbox(view: DataView, base: number, v
   view.setUint32(at, kept | ((value & MANAGEMENT_COMPLETION_IN_MAILBOX_MASK) << MANAGEMENT_COMPLETION_IN_MAILBOX_SHIFT), true);
 }
 
-/** management_completion.token: The command's token. */
+/** management_completion.token: Token of the command. */
 export const MANAGEMENT_COMPLETION_TOKEN_BYTE = 4;
 export const MANAGEMENT_COMPLETION_TOKEN_SHIFT = 0;
 export const MANAGEMENT_COMPLETION_TOKEN_MASK = 0xffffffff;
@@ -465,7 +465,7 @@ export function setManagementCompletionToken(view: DataView, base: number, value
   view.setUint32(base + MANAGEMENT_COMPLETION_TOKEN_BYTE, value, true);
 }
 
-/** management_completion.output: success: number of the object made. bad_parameter: first bit of the offending field; the page list begins after the input's format; all ones: a reserved field. missing_attribute, attribute_not_allowed: mask of the attributes, bits of queue_pair_attribute. */
+/** management_completion.output: success: number of the created object. bad_parameter: first bit of the invalid field; the page list starts after the input's format; all ones: a reserved field. missing_attribute, attribute_not_allowed: mask of the attributes, bits of queue_pair_attribute. */
 export const MANAGEMENT_COMPLETION_OUTPUT_LOW_BYTE = 8;
 export const MANAGEMENT_COMPLETION_OUTPUT_HIGH_BYTE = 12;
 export function getManagementCompletionOutputLow(view: DataView, base: number): number {
@@ -488,7 +488,7 @@ export function setManagementCompletionOutput(view: DataView, base: number, valu
   setManagementCompletionOutputHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
-/** management_completion.asked: no_resources: how many were asked for. */
+/** management_completion.asked: no_resources: amount requested. */
 export const MANAGEMENT_COMPLETION_ASKED_BYTE = 16;
 export const MANAGEMENT_COMPLETION_ASKED_SHIFT = 0;
 export const MANAGEMENT_COMPLETION_ASKED_MASK = 0xffffffff;
@@ -499,7 +499,7 @@ export function setManagementCompletionAsked(view: DataView, base: number, value
   view.setUint32(base + MANAGEMENT_COMPLETION_ASKED_BYTE, value, true);
 }
 
-/** management_completion.left: no_resources: how many are left. */
+/** management_completion.left: no_resources: amount left. */
 export const MANAGEMENT_COMPLETION_LEFT_BYTE = 20;
 export const MANAGEMENT_COMPLETION_LEFT_SHIFT = 0;
 export const MANAGEMENT_COMPLETION_LEFT_MASK = 0xffffffff;
@@ -523,7 +523,7 @@ export function setManagementCompletionSendQueueSequenceNumber(view: DataView, b
   view.setUint32(at, kept | ((value & MANAGEMENT_COMPLETION_SEND_QUEUE_SEQUENCE_NUMBER_MASK) << MANAGEMENT_COMPLETION_SEND_QUEUE_SEQUENCE_NUMBER_SHIFT), true);
 }
 
-/** management_completion.timestamp: When it was written. Unit: clock ticks. */
+/** management_completion.timestamp: Time at which the device wrote the entry. Unit: clock ticks. */
 export const MANAGEMENT_COMPLETION_TIMESTAMP_LOW_BYTE = 32;
 export const MANAGEMENT_COMPLETION_TIMESTAMP_HIGH_BYTE = 36;
 export function getManagementCompletionTimestampLow(view: DataView, base: number): number {
@@ -546,7 +546,7 @@ export function setManagementCompletionTimestamp(view: DataView, base: number, v
   setManagementCompletionTimestampHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
-/** management_completion.phase: Alternates each time round, beginning with 1. */
+/** management_completion.phase: Alternates each time the ring wraps, starting with 1. */
 export const MANAGEMENT_COMPLETION_PHASE_BYTE = 60;
 export const MANAGEMENT_COMPLETION_PHASE_SHIFT = 0;
 export const MANAGEMENT_COMPLETION_PHASE_MASK = 0x1;
@@ -572,7 +572,7 @@ export function setManagementCompletionSequence(view: DataView, base: number, va
   view.setUint32(at, kept | ((value & MANAGEMENT_COMPLETION_SEQUENCE_MASK) << MANAGEMENT_COMPLETION_SEQUENCE_SHIFT), true);
 }
 
-/** Bytes of event_queue_entry: Event queue entry (EQE), written once; the host polls its last DWORD. */
+/** Bytes of event_queue_entry: Event queue entry (EQE), written once. The host polls its last DWORD. */
 export const EVENT_QUEUE_ENTRY_BYTES = 32;
 
 /** event_queue_entry.type: Kind of event. */
@@ -588,7 +588,7 @@ export function setEventQueueEntryType(view: DataView, base: number, value: Even
   view.setUint32(at, kept | ((value & EVENT_QUEUE_ENTRY_TYPE_MASK) << EVENT_QUEUE_ENTRY_TYPE_SHIFT), true);
 }
 
-/** event_queue_entry.reason: Type-specific: a refusal for VCB errors. */
+/** event_queue_entry.reason: Depends on the type: a refusal for VCB errors. */
 export const EVENT_QUEUE_ENTRY_REASON_BYTE = 0;
 export const EVENT_QUEUE_ENTRY_REASON_SHIFT = 8;
 export const EVENT_QUEUE_ENTRY_REASON_MASK = 0xff;
@@ -625,7 +625,7 @@ export function setEventQueueEntryObject(view: DataView, base: number, value: nu
   view.setUint32(base + EVENT_QUEUE_ENTRY_OBJECT_BYTE, value, true);
 }
 
-/** event_queue_entry.detail: Type-specific: an address, a sequence number. */
+/** event_queue_entry.detail: Depends on the type: an address, a sequence number. */
 export const EVENT_QUEUE_ENTRY_DETAIL_LOW_BYTE = 8;
 export const EVENT_QUEUE_ENTRY_DETAIL_HIGH_BYTE = 12;
 export function getEventQueueEntryDetailLow(view: DataView, base: number): number {
@@ -648,7 +648,7 @@ export function setEventQueueEntryDetail(view: DataView, base: number, value: bi
   setEventQueueEntryDetailHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
-/** event_queue_entry.timestamp: When it happened. Unit: clock ticks. */
+/** event_queue_entry.timestamp: Time of the event. Unit: clock ticks. */
 export const EVENT_QUEUE_ENTRY_TIMESTAMP_LOW_BYTE = 16;
 export const EVENT_QUEUE_ENTRY_TIMESTAMP_HIGH_BYTE = 20;
 export function getEventQueueEntryTimestampLow(view: DataView, base: number): number {
@@ -682,7 +682,7 @@ export function setEventQueueEntryLost(view: DataView, base: number, value: numb
   view.setUint32(base + EVENT_QUEUE_ENTRY_LOST_BYTE, value, true);
 }
 
-/** event_queue_entry.phase: Alternates each time round, beginning with 1. */
+/** event_queue_entry.phase: Alternates each time the ring wraps, starting with 1. */
 export const EVENT_QUEUE_ENTRY_PHASE_BYTE = 28;
 export const EVENT_QUEUE_ENTRY_PHASE_SHIFT = 0;
 export const EVENT_QUEUE_ENTRY_PHASE_MASK = 0x1;
@@ -708,10 +708,10 @@ export function setEventQueueEntrySequence(view: DataView, base: number, value: 
   view.setUint32(at, kept | ((value & EVENT_QUEUE_ENTRY_SEQUENCE_MASK) << EVENT_QUEUE_ENTRY_SEQUENCE_SHIFT), true);
 }
 
-/** Bytes of queuing_structure_entry: Entry of the queuing structure: a queue pair whose commands the scheduler fetches. Source: US8589610, queuing structure in host memory. */
+/** Bytes of queuing_structure_entry: Entry of the queuing structure: a queue pair whose commands the scheduler must fetch. Source: US8589610, queuing structure in host memory. */
 export const QUEUING_STRUCTURE_ENTRY_BYTES = 8;
 
-/** Bytes of ring_head: Head of a ring, written by the host and read by the device when its copy says nearly full. */
+/** Bytes of ring_head: Head of a ring. The host writes it; the device reads it when its copy says nearly full. */
 export const RING_HEAD_BYTES = 8;
 
 /** ring_head.head: Number of entries consumed, modulo 2^32. */
@@ -725,10 +725,10 @@ export function setRingHeadHead(view: DataView, base: number, value: number): vo
   view.setUint32(base + RING_HEAD_HEAD_BYTE, value, true);
 }
 
-/** Bytes of kick_record: How a kick is observed: one record at the kick, one when the last packet has left. */
+/** Bytes of kick_record: Record of a kick: one at the kick, one when the last packet is sent. */
 export const KICK_RECORD_BYTES = 64;
 
-/** kick_record.type: Which of the two. */
+/** kick_record.type: Kicked or sent. */
 export const KICK_RECORD_TYPE_BYTE = 0;
 export const KICK_RECORD_TYPE_SHIFT = 0;
 export const KICK_RECORD_TYPE_MASK = 0xff;
@@ -767,7 +767,7 @@ export function setKickRecordQualityOfServiceLevel(view: DataView, base: number,
   view.setUint32(at, kept | ((value & KICK_RECORD_QUALITY_OF_SERVICE_LEVEL_MASK) << KICK_RECORD_QUALITY_OF_SERVICE_LEVEL_SHIFT), true);
 }
 
-/** kick_record.origin: Where the command came from. */
+/** kick_record.origin: Origin of the command. */
 export const KICK_RECORD_ORIGIN_BYTE = 0;
 export const KICK_RECORD_ORIGIN_SHIFT = 18;
 export const KICK_RECORD_ORIGIN_MASK = 0x3;
@@ -793,7 +793,7 @@ export function setKickRecordStatus(view: DataView, base: number, value: Complet
   view.setUint32(at, kept | ((value & KICK_RECORD_STATUS_MASK) << KICK_RECORD_STATUS_SHIFT), true);
 }
 
-/** kick_record.kick_number: Joins the two records of one kick. */
+/** kick_record.kick_number: Matches the two records of one kick. */
 export const KICK_RECORD_KICK_NUMBER_BYTE = 4;
 export const KICK_RECORD_KICK_NUMBER_SHIFT = 0;
 export const KICK_RECORD_KICK_NUMBER_MASK = 0xffffffff;
@@ -830,7 +830,7 @@ export function setKickRecordPhysicalCollectBuffer(view: DataView, base: number,
   view.setUint32(at, kept | ((value & KICK_RECORD_PHYSICAL_COLLECT_BUFFER_MASK) << KICK_RECORD_PHYSICAL_COLLECT_BUFFER_SHIFT), true);
 }
 
-/** kick_record.transmit_virtual_lane: TVL, or ff while none is chosen. */
+/** kick_record.transmit_virtual_lane: TVL, or ff before one is selected. */
 export const KICK_RECORD_TRANSMIT_VIRTUAL_LANE_BYTE = 12;
 export const KICK_RECORD_TRANSMIT_VIRTUAL_LANE_SHIFT = 0;
 export const KICK_RECORD_TRANSMIT_VIRTUAL_LANE_MASK = 0xff;
@@ -939,7 +939,7 @@ export function setKickRecordEnd(view: DataView, base: number, value: bigint): v
   setKickRecordEndHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
-/** kick_record.written: When this record was handed to the DMA. Unit: clock ticks. */
+/** kick_record.written: Time at which the device handed the record to the DMA. Unit: clock ticks. */
 export const KICK_RECORD_WRITTEN_LOW_BYTE = 40;
 export const KICK_RECORD_WRITTEN_HIGH_BYTE = 44;
 export function getKickRecordWrittenLow(view: DataView, base: number): number {
@@ -962,7 +962,7 @@ export function setKickRecordWritten(view: DataView, base: number, value: bigint
   setKickRecordWrittenHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
-/** kick_record.dropped: Records dropped before this one, since the ring began. */
+/** kick_record.dropped: Records dropped before this one since the ring started. */
 export const KICK_RECORD_DROPPED_BYTE = 56;
 export const KICK_RECORD_DROPPED_SHIFT = 0;
 export const KICK_RECORD_DROPPED_MASK = 0xffffffff;
@@ -973,7 +973,7 @@ export function setKickRecordDropped(view: DataView, base: number, value: number
   view.setUint32(base + KICK_RECORD_DROPPED_BYTE, value, true);
 }
 
-/** kick_record.phase: Alternates each time round, beginning with 1. */
+/** kick_record.phase: Alternates each time the ring wraps, starting with 1. */
 export const KICK_RECORD_PHASE_BYTE = 60;
 export const KICK_RECORD_PHASE_SHIFT = 0;
 export const KICK_RECORD_PHASE_MASK = 0x1;

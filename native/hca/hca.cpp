@@ -12,8 +12,8 @@ namespace fpga_verbs::hca {
 
 namespace {
 
-// Whether a write to a function's register page goes to its management page. No transaction crosses its
-// border: it begins and ends at multiples of 64 B.
+// Whether a write to a function's register page is for its management page. Transactions start and end at
+// multiples of 64 B, so none crosses the border.
 bool is_management_page(uint32_t offset) {
   constexpr uint32_t begin = spec::underlying_function::management_page;
   constexpr uint32_t end = begin + spec::underlying_function::management_page_count *
@@ -134,7 +134,7 @@ void Hca::look_at_clock() {
   constexpr unsigned steps_between_looks = 32;
   steps_to_look_ = steps_between_looks;
   const uint64_t now = blocks_->sample_clock();
-  // Steps since the last rest may have brought a deadline forward.
+  // Steps since the last rest may have moved a deadline forward.
   if (!rested_ || deadline_ <= now)
     blocks_->wake_due(now);
 }

@@ -8,7 +8,7 @@ namespace {
 
 #define FPGA_VERBS_NONE(...)
 
-// The bit of each stepped block in the mask of ready blocks, and its place among them.
+// Bit of each stepped block in the mask of ready blocks, and its index among them.
 #define FPGA_VERBS_NUMBER(name, ...) name##_number,
 enum BlockNumber : unsigned {
   FPGA_VERBS_BLOCKS(FPGA_VERBS_NUMBER, FPGA_VERBS_NUMBER, FPGA_VERBS_NONE) block_count
@@ -16,7 +16,7 @@ enum BlockNumber : unsigned {
 #undef FPGA_VERBS_NUMBER
 static_assert(block_count < 63); // as many as a mask of ready blocks takes
 
-// Whether credits that come back wake the producer: not where it is asked whether it has them.
+// Whether returned credits wake the producer: not if the producer polls for them.
 template <class Producer> constexpr bool is_woken_by_credit() {
   if constexpr (requires { Producer::is_woken_by_credit; })
     return Producer::is_woken_by_credit;
@@ -25,7 +25,7 @@ template <class Producer> constexpr bool is_woken_by_credit() {
 
 } // namespace
 
-// Calls `visit(name, block)` with each block and part, for what those that have it do.
+// Calls `visit(name, block)` for each block and part that has the operation.
 template <class Blocks, class Visit>
 static void for_each_block(Blocks& blocks, Visit visit){
 #define FPGA_VERBS_VISIT(name, ...) visit(blocks.name, name##_number);
@@ -92,7 +92,7 @@ void HcaBlocks::connect_wakers() {
 #undef FPGA_VERBS_WAKE
 }
 
-// Each data unit that left a block went into the links that it feeds, or is counted by the block itself.
+// Each data unit that leaves a block enters one of the links that it feeds, or the block counts it itself.
 void HcaBlocks::count_data_units() {
 #define FPGA_VERBS_counted(name, producer)                                                                   \
   data_unit_counts.add(spec::control::data_units_##producer, links.name.count());
@@ -111,8 +111,8 @@ void HcaBlocks::count_data_units() {
 
 void HcaBlocks::pass_by_empty_links(bool on) {
   const auto pass_by = [on](auto& link, auto* consumer) { link.pass_by_to(on ? consumer : nullptr); };
-  // Not finishes_handed_back: a command that was handed back holds its queue pair until it is queued again.
-  // Not answers: those that one ACK answers together come one after the other.
+  // Not finishes_handed_back: a returned command holds its queue pair until it is queued again. Not answers:
+  // those that one ACK acknowledges together follow each other.
   pass_by(links.finishes_sent, virtual_kick.finish_taker());
   pass_by(links.finishes_completed, virtual_kick.finish_taker());
   pass_by(links.kicks_started, &queue_pair_fetch);
@@ -133,7 +133,8 @@ unsigned HcaBlocks::run(unsigned limit) {
   return limit - left;
 }
 
-// By number and not through a table of blocks, so that calls are direct where the block's type is known.
+// By number and not through a table of blocks: the compiler knows the type of the block and calls it
+// directly.
 inline void HcaBlocks::take_turn(unsigned number, unsigned& left) {
   switch (number) {
 #define FPGA_VERBS_TURN(name, ...)                                                                           \
@@ -149,7 +150,7 @@ inline void HcaBlocks::take_turn(unsigned number, unsigned& left) {
 template <unsigned number, class Block> inline void HcaBlocks::turn_of(Block& block, unsigned& left) {
   if (!step_of<number>(block, left)) [[likely]]
     return;
-  // A block that has more to do goes on for as many steps: its code and data are at hand.
+  // A block with more work continues for as many steps, while its code and data are in the caches.
   constexpr unsigned most_steps_of_a_turn = 16;
   for (unsigned done = 1; done < most_steps_of_a_turn && left != 0; ++done)
     if (!step_of<number>(block, left))
@@ -157,9 +158,9 @@ template <unsigned number, class Block> inline void HcaBlocks::turn_of(Block& bl
   ready.wake(number);
 }
 
-// Whether there is more to do.
+// Whether the block has more work.
 template <unsigned number, class Block> inline bool HcaBlocks::step_of(Block& block, unsigned& left) {
-  // Asleep before it works, so that it can be woken by what it does.
+  // Marked asleep before it works, so that its own work can wake it.
   ready.sleep(number);
   --left;
   return block.step() || ready.is_awake(number);
@@ -209,7 +210,7 @@ void HcaBlocks::follow_enable() {
   notify_port();
 }
 
-// Those in RESET have nothing posted; those that wait to be destroyed or reset end by themselves.
+// Queue pairs in RESET have no posted work. Those waiting for destroy or reset end by themselves.
 void HcaBlocks::fail_queue_pairs(unsigned underlying_function) {
   uint32_t index = 0;
   while (const auto number = queue_pair_state_cache.take_next(underlying_function, index)) {
@@ -228,9 +229,9 @@ bool HcaBlocks::is_in_flight(unsigned underlying_function) const {
   });
 }
 
-// The objects of the function are forgotten, its queue pairs' memory with them, so that no DMA follows. A
-// data unit in flight finds its queue pair gone and gives back what it holds while the blocks go on, the
-// other functions' work with them.
+// Forgets the objects of the function, including the memory of its queue pairs, so that no DMA follows. Data
+// units in flight find no queue pair and return their resources while the blocks continue with the work of
+// other functions.
 void HcaBlocks::reset_function(unsigned underlying_function) {
   for_each_block(*this, [underlying_function](auto& block, unsigned) {
     if constexpr (requires { block.reset_function(underlying_function); })

@@ -10,11 +10,11 @@
 #include "spec/byte_order.h"
 #include "spec/enums.h"
 
-// Commands and what they consist of.
+// Commands and their parts.
 namespace fpga_verbs::spec {
 
-/// Header of a command and of a send work queue entry. Segment 0 decides how much follows, so one 8 B write tells the scoreboard everything. Source: US8589610, command header and payload.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Header of a command and of a send work queue entry. Segment 0 contains the length, so one 8 B write gives the scoreboard all it needs. Source: US8589610, command header and payload.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) CommandHeader {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned opcode_bit = 0, opcode_width = 8;
@@ -41,11 +41,11 @@ struct alignas(8) CommandHeader {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// The operation.
+  /// Operation.
   constexpr Opcode opcode() const { return static_cast<Opcode>(dwords[0] & 0xffu); }
   constexpr void set_opcode(Opcode value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
-  /// Queue pair, index and generation; 0 for management.
+  /// Queue pair: index and generation; 0 for management.
   constexpr uint32_t queue_pair_number() const { return dwords[0] >> 8; }
   constexpr void set_queue_pair_number(uint32_t value) { dwords[0] = (dwords[0] & 0xffu) | ((value & 0xffffffu) << 8); }
 
@@ -65,15 +65,15 @@ struct alignas(8) CommandHeader {
   constexpr uint32_t version() const { return (dwords[1] >> 27) & 0xfu; }
   constexpr void set_version(uint32_t value) { dwords[1] = (dwords[1] & 0x87ffffffu) | ((value & 0xfu) << 27); }
 
-  /// A completion is wanted.
+  /// The work request generates a completion.
   constexpr uint32_t signaled() const { return dwords[2] & 0x1u; }
   constexpr void set_signaled(uint32_t value) { dwords[2] = (dwords[2] & 0xfffffffeu) | (value & 0x1u); }
 
-  /// Wait for READs and atomics before it.
+  /// Execute after all earlier READs and atomics.
   constexpr uint32_t fence() const { return (dwords[2] >> 1) & 0x1u; }
   constexpr void set_fence(uint32_t value) { dwords[2] = (dwords[2] & 0xfffffffdu) | ((value & 0x1u) << 1); }
 
-  /// Solicited event at the peer.
+  /// Generates a solicited event at the peer.
   constexpr uint32_t solicited() const { return (dwords[2] >> 2) & 0x1u; }
   constexpr void set_solicited(uint32_t value) { dwords[2] = (dwords[2] & 0xfffffffbu) | ((value & 0x1u) << 2); }
 
@@ -81,7 +81,7 @@ struct alignas(8) CommandHeader {
   constexpr uint32_t inline_data() const { return (dwords[2] >> 3) & 0x1u; }
   constexpr void set_inline_data(uint32_t value) { dwords[2] = (dwords[2] & 0xfffffff7u) | ((value & 0x1u) << 3); }
 
-  /// Compare the doorbell checksum.
+  /// The device verifies the doorbell checksum.
   constexpr uint32_t checksum_enable() const { return (dwords[2] >> 4) & 0x1u; }
   constexpr void set_checksum_enable(uint32_t value) { dwords[2] = (dwords[2] & 0xffffffefu) | ((value & 0x1u) << 4); }
 
@@ -89,33 +89,33 @@ struct alignas(8) CommandHeader {
   constexpr uint32_t gather_count() const { return (dwords[2] >> 8) & 0x1fu; }
   constexpr void set_gather_count(uint32_t value) { dwords[2] = (dwords[2] & 0xffffe0ffu) | ((value & 0x1fu) << 8); }
 
-  /// Chosen so that the 32-bit ones' complement sum of all DWORDs of header and used payload and the queue pair's secret is all ones.
+  /// Value that makes the 32-bit ones' complement sum of all DWORDs of the header, the used payload and the queue pair's secret all ones.
   constexpr uint32_t checksum() const { return dwords[3]; }
   constexpr void set_checksum(uint32_t value) { dwords[3] = value; }
 
-  /// Immediate data, opaque; or the key that the peer (send_with_invalidate) or this device (local_invalidate) invalidates.
+  /// Immediate data, opaque; or the key to invalidate at the peer (send_with_invalidate) or at this device (local_invalidate).
   constexpr uint32_t immediate_data() const { return dwords[4]; }
   constexpr void set_immediate_data(uint32_t value) { dwords[4] = value; }
 
-  /// R_Key; for bind_memory_window the window's key.
+  /// R_Key; for bind_memory_window, the key of the window.
   constexpr uint32_t remote_key() const { return dwords[5]; }
   constexpr void set_remote_key(uint32_t value) { dwords[5] = value; }
 
-  /// Address at the peer. Unit: bytes.
+  /// Remote virtual address. Unit: bytes.
   constexpr uint64_t remote_address() const { return uint64_t{dwords[7]} << 32 | dwords[6]; }
   constexpr void set_remote_address(uint64_t value) {
     dwords[6] = static_cast<uint32_t>(value);
     dwords[7] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// Value to compare with, or to add.
+  /// Compare operand, or addend.
   constexpr uint64_t compare_add() const { return uint64_t{dwords[9]} << 32 | dwords[8]; }
   constexpr void set_compare_add(uint64_t value) {
     dwords[8] = static_cast<uint32_t>(value);
     dwords[9] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// Value to swap in.
+  /// Swap operand.
   constexpr uint64_t swap() const { return uint64_t{dwords[11]} << 32 | dwords[10]; }
   constexpr void set_swap(uint64_t value) {
     dwords[10] = static_cast<uint32_t>(value);
@@ -143,7 +143,7 @@ static_assert(sizeof(CommandHeader) == CommandHeader::bytes && offsetof(CommandH
 static_assert(std::is_trivially_copyable_v<CommandHeader> && std::is_standard_layout_v<CommandHeader>);
 
 /// One gather or scatter entry.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) GatherEntry {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned address_bit = 0, address_width = 64;
@@ -176,7 +176,7 @@ static_assert(sizeof(GatherEntry) == GatherEntry::bytes && offsetof(GatherEntry,
 static_assert(std::is_trivially_copyable_v<GatherEntry> && std::is_standard_layout_v<GatherEntry>);
 
 /// Payload of bind_memory_window.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) BindEntry {
   static constexpr unsigned bytes = 32;
   static constexpr unsigned address_bit = 0, address_width = 64;
@@ -216,8 +216,8 @@ struct alignas(8) BindEntry {
 static_assert(sizeof(BindEntry) == BindEntry::bytes && offsetof(BindEntry, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<BindEntry> && std::is_standard_layout_v<BindEntry>);
 
-/// A management command: written to the management page or fetched from the management send queue.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Management command, written to the management page or fetched from the management send queue.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ManagementCommand {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned opcode_bit = 0, opcode_width = 8;
@@ -235,11 +235,11 @@ struct alignas(8) ManagementCommand {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// The operation.
+  /// Operation.
   constexpr ManagementOpcode opcode() const { return static_cast<ManagementOpcode>(dwords[0] & 0xffu); }
   constexpr void set_opcode(ManagementOpcode value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
-  /// Queue pair, index and generation; 0 for management.
+  /// Queue pair: index and generation; 0 for management.
   constexpr uint32_t queue_pair_number() const { return dwords[0] >> 8; }
   constexpr void set_queue_pair_number(uint32_t value) { dwords[0] = (dwords[0] & 0xffu) | ((value & 0xffffffu) << 8); }
 
@@ -263,7 +263,7 @@ struct alignas(8) ManagementCommand {
   constexpr uint32_t token() const { return dwords[2]; }
   constexpr void set_token(uint32_t value) { dwords[2] = value; }
 
-  /// Object number that the command is about.
+  /// Number of the object that the command operates on.
   constexpr uint32_t input_modifier() const { return dwords[4]; }
   constexpr void set_input_modifier(uint32_t value) { dwords[4] = value; }
 
@@ -281,11 +281,11 @@ struct alignas(8) ManagementCommand {
     dwords[9] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// Bytes in the input mailbox after its header(s). Unit: bytes.
+  /// Bytes in the input mailbox, without the page headers. Unit: bytes.
   constexpr uint32_t input_length() const { return dwords[10]; }
   constexpr void set_input_length(uint32_t value) { dwords[10] = value; }
 
-  /// Room in the output mailbox. Unit: bytes.
+  /// Capacity of the output mailbox. Unit: bytes.
   constexpr uint32_t output_length() const { return dwords[11]; }
   constexpr void set_output_length(uint32_t value) { dwords[11] = value; }
 
@@ -297,8 +297,8 @@ struct alignas(8) ManagementCommand {
 static_assert(sizeof(ManagementCommand) == ManagementCommand::bytes && offsetof(ManagementCommand, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ManagementCommand> && std::is_standard_layout_v<ManagementCommand>);
 
-/// Value written to a doorbell slot of a VCB page; complete when both DWORDs are in, in any order.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Value for a doorbell slot of a VCB page. The write is complete when both DWORDs have arrived, in any order.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) DoorbellSlotWrite {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
@@ -310,7 +310,7 @@ struct alignas(8) DoorbellSlotWrite {
   constexpr uint32_t queue_pair_number() const { return dwords[0] & 0xffffffu; }
   constexpr void set_queue_pair_number(uint32_t value) { dwords[0] = (dwords[0] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Start: newest work request that lies in the send queue.
+  /// Start: newest work request in the send queue.
   constexpr uint32_t send_queue_sequence_number() const { return dwords[1] & 0xffffu; }
   constexpr void set_send_queue_sequence_number(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
 

@@ -13,8 +13,8 @@
 // Contexts in context memory.
 namespace fpga_verbs::spec {
 
-/// Where the peer is.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Address of the peer.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) AddressVector {
   static constexpr unsigned bytes = 48;
   static constexpr unsigned port_bit = 0, port_width = 8;
@@ -43,7 +43,7 @@ struct alignas(8) AddressVector {
   constexpr uint32_t service_level() const { return (dwords[0] >> 8) & 0xfu; }
   constexpr void set_service_level(uint32_t value) { dwords[0] = (dwords[0] & 0xfffff0ffu) | ((value & 0xfu) << 8); }
 
-  /// The GRH fields are valid.
+  /// The packet has a GRH; the GRH fields are valid.
   constexpr uint32_t is_global() const { return (dwords[0] >> 12) & 0x1u; }
   constexpr void set_is_global(uint32_t value) { dwords[0] = (dwords[0] & 0xffffefffu) | ((value & 0x1u) << 12); }
 
@@ -108,7 +108,7 @@ static_assert(sizeof(AddressVector) == AddressVector::bytes && offsetof(AddressV
 static_assert(std::is_trivially_copyable_v<AddressVector> && std::is_standard_layout_v<AddressVector>);
 
 /// Control part of a queue pair context; written by the resource manager through the queue pair state cache.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairControl {
   static constexpr unsigned bytes = 192;
   static constexpr unsigned valid_bit = 0, valid_width = 1;
@@ -174,11 +174,11 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t signal_all() const { return (dwords[0] >> 11) & 0x1u; }
   constexpr void set_signal_all(uint32_t value) { dwords[0] = (dwords[0] & 0xfffff7ffu) | ((value & 0x1u) << 11); }
 
-  /// Waits until nothing is in flight, to be destroyed or reset.
+  /// Waiting until none of its work is in flight, before destroy or reset.
   constexpr uint32_t destroying() const { return (dwords[0] >> 12) & 0x1u; }
   constexpr void set_destroying(uint32_t value) { dwords[0] = (dwords[0] & 0xffffefffu) | ((value & 0x1u) << 12); }
 
-  /// SQD: not drained yet.
+  /// SQD: not yet drained.
   constexpr uint32_t draining() const { return (dwords[0] >> 13) & 0x1u; }
   constexpr void set_draining(uint32_t value) { dwords[0] = (dwords[0] & 0xffffdfffu) | ((value & 0x1u) << 13); }
 
@@ -194,7 +194,7 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t underlying_function() const { return (dwords[0] >> 16) & 0xffu; }
   constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xff00ffffu) | ((value & 0xffu) << 16); }
 
-  /// Must match the number's.
+  /// Must match the generation of the queue pair number.
   constexpr uint32_t generation() const { return dwords[0] >> 24; }
   constexpr void set_generation(uint32_t value) { dwords[0] = (dwords[0] & 0xffffffu) | ((value & 0xffu) << 24); }
 
@@ -206,11 +206,11 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t port() const { return dwords[1] >> 24; }
   constexpr void set_port(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffu) | ((value & 0xffu) << 24); }
 
-  /// log2 of the entries of the send queue.
+  /// log2 of the send queue entries.
   constexpr uint32_t send_queue_log2() const { return dwords[2] & 0x1fu; }
   constexpr void set_send_queue_log2(uint32_t value) { dwords[2] = (dwords[2] & 0xffffffe0u) | (value & 0x1fu); }
 
-  /// log2 of the entries of the receive queue.
+  /// log2 of the receive queue entries.
   constexpr uint32_t receive_queue_log2() const { return (dwords[2] >> 8) & 0x1fu; }
   constexpr void set_receive_queue_log2(uint32_t value) { dwords[2] = (dwords[2] & 0xffffe0ffu) | ((value & 0x1fu) << 8); }
 
@@ -238,7 +238,7 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t shared_receive_queue() const { return dwords[6] & 0xffffffu; }
   constexpr void set_shared_receive_queue(uint32_t value) { dwords[6] = (dwords[6] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Secret added to doorbell checksums.
+  /// Secret included in doorbell checksums.
   constexpr uint32_t checksum_secret() const { return dwords[7]; }
   constexpr void set_checksum_secret(uint32_t value) { dwords[7] = value; }
 
@@ -266,7 +266,7 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t receive_entry_bytes() const { return dwords[13]; }
   constexpr void set_receive_entry_bytes(uint32_t value) { dwords[13] = value; }
 
-  /// Where the host keeps the receive queue's tail. Unit: bytes.
+  /// DMA address of the receive queue tail in host memory. Unit: bytes.
   constexpr uint64_t receive_tail_address() const { return uint64_t{dwords[15]} << 32 | dwords[14]; }
   constexpr void set_receive_tail_address(uint64_t value) {
     dwords[14] = static_cast<uint32_t>(value);
@@ -289,7 +289,7 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t retry_count() const { return (dwords[17] >> 8) & 0x7u; }
   constexpr void set_retry_count(uint32_t value) { dwords[17] = (dwords[17] & 0xfffff8ffu) | ((value & 0x7u) << 8); }
 
-  /// RNR retries, 7 forever.
+  /// RNR retries; 7: unlimited.
   constexpr uint32_t receiver_not_ready_retry() const { return (dwords[17] >> 11) & 0x7u; }
   constexpr void set_receiver_not_ready_retry(uint32_t value) { dwords[17] = (dwords[17] & 0xffffc7ffu) | ((value & 0x7u) << 11); }
 
@@ -305,18 +305,18 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t queue_key() const { return dwords[18]; }
   constexpr void set_queue_key(uint32_t value) { dwords[18] = value; }
 
-  /// Number that peers know; packets name it.
+  /// Number that peers use in packets.
   constexpr uint32_t virtual_queue_pair() const { return dwords[19] & 0xffffffu; }
   constexpr void set_virtual_queue_pair(uint32_t value) { dwords[19] = (dwords[19] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Given at creation, returned by queries.
+  /// User handle from creation, returned by queries.
   constexpr uint64_t user_handle() const { return uint64_t{dwords[21]} << 32 | dwords[20]; }
   constexpr void set_user_handle(uint64_t value) {
     dwords[20] = static_cast<uint32_t>(value);
     dwords[21] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// Where the peer is: an address_vector.
+  /// Address of the peer, an address_vector.
   std::span<const uint8_t, 48> address_vector() const {
     return std::span<const uint8_t, 48>(reinterpret_cast<const uint8_t*>(dwords.data()) + 88, 48);
   }
@@ -333,7 +333,7 @@ static_assert(sizeof(QueuePairControl) == QueuePairControl::bytes && offsetof(Qu
 static_assert(std::is_trivially_copyable_v<QueuePairControl> && std::is_standard_layout_v<QueuePairControl>);
 
 /// Requester part; written by queue_pair_fetch.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairRequester {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned next_bit = 0, next_width = 16;
@@ -353,35 +353,35 @@ struct alignas(8) QueuePairRequester {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// Sequence number to execute.
+  /// Next sequence number to execute.
   constexpr uint32_t next() const { return dwords[0] & 0xffffu; }
   constexpr void set_next(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Newest sequence number known to lie in the send queue.
+  /// Newest sequence number known to be in the send queue.
   constexpr uint32_t posted() const { return dwords[0] >> 16; }
   constexpr void set_posted(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Next sequence number that the scheduler has to fetch.
+  /// Next sequence number that the scheduler must fetch.
   constexpr uint32_t fetch_next() const { return dwords[1] & 0xffffu; }
   constexpr void set_fetch_next(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Sequence number behind the newest that was ever executed: what is before it may have to be sent again.
+  /// One past the newest sequence number ever executed. Earlier ones may have to be sent again.
   constexpr uint32_t begun() const { return dwords[1] >> 16; }
   constexpr void set_begun(uint32_t value) { dwords[1] = (dwords[1] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// In the queuing structure or in the scheduler's hands.
+  /// In the queuing structure or being served by the scheduler.
   constexpr uint32_t scheduled() const { return dwords[2] & 0x1u; }
   constexpr void set_scheduled(uint32_t value) { dwords[2] = (dwords[2] & 0xfffffffeu) | (value & 0x1u); }
 
-  /// The scheduler is stopped for it.
+  /// The scheduler does not fetch for it.
   constexpr uint32_t stopped() const { return (dwords[2] >> 1) & 0x1u; }
   constexpr void set_stopped(uint32_t value) { dwords[2] = (dwords[2] & 0xfffffffdu) | ((value & 0x1u) << 1); }
 
-  /// next was set back to what the scheduler has fetched already: it fetches from next again.
+  /// next went back behind what the scheduler has fetched; the scheduler fetches from next again.
   constexpr uint32_t rewound() const { return (dwords[2] >> 2) & 0x1u; }
   constexpr void set_rewound(uint32_t value) { dwords[2] = (dwords[2] & 0xfffffffbu) | ((value & 0x1u) << 2); }
 
-  /// Why it may not send now; nothing is fetched for it meanwhile.
+  /// Reason why it may not send now; nothing is fetched meanwhile.
   constexpr SendHold hold() const { return static_cast<SendHold>((dwords[2] >> 3) & 0x7u); }
   constexpr void set_hold(SendHold value) { dwords[2] = (dwords[2] & 0xffffffc7u) | ((static_cast<uint32_t>(value) & 0x7u) << 3); }
 
@@ -389,7 +389,7 @@ struct alignas(8) QueuePairRequester {
   constexpr uint32_t next_psn() const { return dwords[3] & 0xffffffu; }
   constexpr void set_next_psn(uint32_t value) { dwords[3] = (dwords[3] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Of what is started now; it follows completion's.
+  /// Epoch of messages started now; follows that of the completion part.
   constexpr uint32_t retry_epoch() const { return (dwords[3] >> 24) & 0x7fu; }
   constexpr void set_retry_epoch(uint32_t value) { dwords[3] = (dwords[3] & 0x80ffffffu) | ((value & 0x7fu) << 24); }
 
@@ -401,7 +401,7 @@ struct alignas(8) QueuePairRequester {
   constexpr uint32_t read_atomic_issued() const { return dwords[4] >> 24; }
   constexpr void set_read_atomic_issued(uint32_t value) { dwords[4] = (dwords[4] & 0xffffffu) | ((value & 0xffu) << 24); }
 
-  /// Where the message at next resumes after a retry: packets (of a READ: responses) that are done. Unit: packets.
+  /// Packets (for a READ: responses) already done of the message at next, which a retry resumes. Unit: packets.
   constexpr uint32_t resume_packets() const { return dwords[5] & 0xffffffu; }
   constexpr void set_resume_packets(uint32_t value) { dwords[5] = (dwords[5] & 0xff000000u) | (value & 0xffffffu); }
 
@@ -418,7 +418,7 @@ static_assert(sizeof(QueuePairRequester) == QueuePairRequester::bytes && offseto
 static_assert(std::is_trivially_copyable_v<QueuePairRequester> && std::is_standard_layout_v<QueuePairRequester>);
 
 /// Completion part: how far the send queue is acknowledged; written by completion.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairCompletion {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned acknowledged_bit = 0, acknowledged_width = 16;
@@ -436,7 +436,7 @@ struct alignas(8) QueuePairCompletion {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// Oldest sequence number not acknowledged.
+  /// Oldest unacknowledged sequence number.
   constexpr uint32_t acknowledged() const { return dwords[0] & 0xffffu; }
   constexpr void set_acknowledged(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
@@ -452,31 +452,31 @@ struct alignas(8) QueuePairCompletion {
   constexpr uint32_t receiver_not_ready_retry() const { return (dwords[0] >> 27) & 0x7u; }
   constexpr void set_receiver_not_ready_retry(uint32_t value) { dwords[0] = (dwords[0] & 0xc7ffffffu) | ((value & 0x7u) << 27); }
 
-  /// The peer asked to wait; the timer runs.
+  /// The peer sent an RNR NAK and the timer is running.
   constexpr uint32_t receiver_not_ready_wait() const { return (dwords[0] >> 30) & 0x1u; }
   constexpr void set_receiver_not_ready_wait(uint32_t value) { dwords[0] = (dwords[0] & 0xbfffffffu) | ((value & 0x1u) << 30); }
 
-  /// Since the last progress an answer told of a gap, and the send queue went back: what tells of it again is late.
+  /// Since the last progress an answer reported a gap and the send queue went back. Later reports of this gap are stale.
   constexpr uint32_t gap_known() const { return dwords[0] >> 31; }
   constexpr void set_gap_known(uint32_t value) { dwords[0] = (dwords[0] & 0x7fffffffu) | ((value & 0x1u) << 31); }
 
-  /// Oldest PSN not acknowledged.
+  /// Oldest unacknowledged PSN.
   constexpr uint32_t unacknowledged_psn() const { return dwords[1] & 0xffffffu; }
   constexpr void set_unacknowledged_psn(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Advances whenever the send queue goes back for a retry; what was started before is abandoned.
+  /// Advances each time the send queue goes back for a retry. Messages of earlier epochs are abandoned.
   constexpr uint32_t retry_epoch() const { return (dwords[1] >> 24) & 0x7fu; }
   constexpr void set_retry_epoch(uint32_t value) { dwords[1] = (dwords[1] & 0x80ffffffu) | ((value & 0x7fu) << 24); }
 
-  /// The send queue went back, and nothing was acknowledged since: a READ that goes on is answered from its first response again.
+  /// The send queue went back and nothing was acknowledged since. A resumed READ is answered from its first response again.
   constexpr uint32_t resumed() const { return dwords[1] >> 31; }
   constexpr void set_resumed(uint32_t value) { dwords[1] = (dwords[1] & 0x7fffffffu) | ((value & 0x1u) << 31); }
 
-  /// First PSN of the oldest message not acknowledged.
+  /// First PSN of the oldest unacknowledged message.
   constexpr uint32_t message_psn() const { return dwords[2] & 0xffffffu; }
   constexpr void set_message_psn(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Status of the oldest message, once its last packet is through; success: it has not failed.
+  /// Status of the oldest message once its last packet is through; success: no failure.
   constexpr CompletionStatus failure() const { return static_cast<CompletionStatus>(dwords[2] >> 24); }
   constexpr void set_failure(CompletionStatus value) { dwords[2] = (dwords[2] & 0xffffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 24); }
 
@@ -493,7 +493,7 @@ static_assert(sizeof(QueuePairCompletion) == QueuePairCompletion::bytes && offse
 static_assert(std::is_trivially_copyable_v<QueuePairCompletion> && std::is_standard_layout_v<QueuePairCompletion>);
 
 /// Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairResponder {
   static constexpr unsigned bytes = 128;
   static constexpr unsigned expected_psn_bit = 0, expected_psn_width = 24;
@@ -529,7 +529,7 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t expected_psn() const { return dwords[0] & 0xffffffu; }
   constexpr void set_expected_psn(uint32_t value) { dwords[0] = (dwords[0] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Silent until the gap is filled.
+  /// A NAK was sent; no other until the gap is filled.
   constexpr uint32_t nak_sent() const { return (dwords[0] >> 24) & 0x1u; }
   constexpr void set_nak_sent(uint32_t value) { dwords[0] = (dwords[0] & 0xfeffffffu) | ((value & 0x1u) << 24); }
 
@@ -569,7 +569,7 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t current_offset() const { return dwords[3]; }
   constexpr void set_current_offset(uint32_t value) { dwords[3] = value; }
 
-  /// Where the message goes. Unit: bytes.
+  /// Destination of the message. Unit: bytes.
   constexpr uint64_t current_address() const { return uint64_t{dwords[5]} << 32 | dwords[4]; }
   constexpr void set_current_address(uint64_t value) {
     dwords[4] = static_cast<uint32_t>(value);
@@ -604,7 +604,7 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t repeated_reads_accepted() const { return (dwords[9] >> 8) & 0xffu; }
   constexpr void set_repeated_reads_accepted(uint32_t value) { dwords[9] = (dwords[9] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// READs and atomics, the newest, that a duplicate may ask for again, up to 16.
+  /// Newest READs and atomics that a duplicate may request again, at most 16.
   constexpr uint32_t read_atomic_kept() const { return (dwords[9] >> 16) & 0x1fu; }
   constexpr void set_read_atomic_kept(uint32_t value) { dwords[9] = (dwords[9] & 0xffe0ffffu) | ((value & 0x1fu) << 16); }
 
@@ -640,8 +640,8 @@ struct alignas(8) QueuePairResponder {
 static_assert(sizeof(QueuePairResponder) == QueuePairResponder::bytes && offsetof(QueuePairResponder, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairResponder> && std::is_standard_layout_v<QueuePairResponder>);
 
-/// Queue pair context: control, requester, completion and responder part with one writer each.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Queue pair context: control, requester, completion and responder part, each with one writer.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairContext {
   static constexpr unsigned bytes = 512;
   static constexpr unsigned control_byte = 0, control_bytes = 192;
@@ -684,7 +684,7 @@ struct alignas(8) QueuePairContext {
     std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 320, value.data(), 128);
   }
 
-  /// For reliable datagram and virtual queue pairs.
+  /// Reserved for reliable datagram and virtual queue pairs.
   std::span<const uint8_t, 64> spare() const {
     return std::span<const uint8_t, 64>(reinterpret_cast<const uint8_t*>(dwords.data()) + 448, 64);
   }
@@ -701,7 +701,7 @@ static_assert(sizeof(QueuePairContext) == QueuePairContext::bytes && offsetof(Qu
 static_assert(std::is_trivially_copyable_v<QueuePairContext> && std::is_standard_layout_v<QueuePairContext>);
 
 /// Entry of the key table: a memory region or window.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) MemoryKeyEntry {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned valid_bit = 0, valid_width = 1;
@@ -728,7 +728,7 @@ struct alignas(8) MemoryKeyEntry {
   constexpr uint32_t valid() const { return dwords[0] & 0x1u; }
   constexpr void set_valid(uint32_t value) { dwords[0] = (dwords[0] & 0xfffffffeu) | (value & 0x1u); }
 
-  /// No new access.
+  /// The key accepts no new access.
   constexpr uint32_t quiesce() const { return (dwords[0] >> 1) & 0x1u; }
   constexpr void set_quiesce(uint32_t value) { dwords[0] = (dwords[0] & 0xfffffffdu) | ((value & 0x1u) << 1); }
 
@@ -756,7 +756,7 @@ struct alignas(8) MemoryKeyEntry {
   constexpr uint32_t protection_domain() const { return dwords[1] & 0xffffffu; }
   constexpr void set_protection_domain(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// First address. Unit: bytes.
+  /// First virtual address. Unit: bytes.
   constexpr uint64_t base() const { return uint64_t{dwords[3]} << 32 | dwords[2]; }
   constexpr void set_base(uint64_t value) {
     dwords[2] = static_cast<uint32_t>(value);
@@ -778,7 +778,7 @@ struct alignas(8) MemoryKeyEntry {
   constexpr uint32_t page_table() const { return dwords[7]; }
   constexpr void set_page_table(uint32_t value) { dwords[7] = value; }
 
-  /// Index of the region that a window is bound to; 0: it is not bound.
+  /// Index of the region to which a window is bound; 0: unbound.
   constexpr uint32_t parent() const { return dwords[8] & 0xffffffu; }
   constexpr void set_parent(uint32_t value) { dwords[8] = (dwords[8] & 0xff000000u) | (value & 0xffffffu); }
 
@@ -790,11 +790,11 @@ struct alignas(8) MemoryKeyEntry {
   constexpr uint32_t bound_queue_pair() const { return dwords[10] & 0xffffffu; }
   constexpr void set_bound_queue_pair(uint32_t value) { dwords[10] = (dwords[10] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Place of the first byte in the first page; of a window that of its region. Unit: bytes.
+  /// Offset of the first byte in the first page; for a window, that of its region. Unit: bytes.
   constexpr uint32_t first_page_offset() const { return dwords[11]; }
   constexpr void set_first_page_offset(uint32_t value) { dwords[11] = value; }
 
-  /// Of a window: where it begins in its region. Unit: bytes.
+  /// Window: offset in its region. Unit: bytes.
   constexpr uint64_t region_offset() const { return uint64_t{dwords[13]} << 32 | dwords[12]; }
   constexpr void set_region_offset(uint64_t value) {
     dwords[12] = static_cast<uint32_t>(value);
@@ -809,8 +809,8 @@ struct alignas(8) MemoryKeyEntry {
 static_assert(sizeof(MemoryKeyEntry) == MemoryKeyEntry::bytes && offsetof(MemoryKeyEntry, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<MemoryKeyEntry> && std::is_standard_layout_v<MemoryKeyEntry>);
 
-/// Entry of a queue or key page table.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Entry of the page table of a queue or key.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) PageTableEntry {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned page_bit = 0, page_width = 52;

@@ -14,7 +14,7 @@
 namespace fpga_verbs::spec {
 
 /// A complete command: collect_buffer or send_queue_scheduler → virtual_kick → queue_pair_fetch → pipeline.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) KickUnit {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned physical_collect_buffer_bit = 0, physical_collect_buffer_width = 8;
@@ -36,7 +36,7 @@ struct alignas(8) KickUnit {
   constexpr uint32_t physical_collect_buffer() const { return dwords[0] & 0xffu; }
   constexpr void set_physical_collect_buffer(uint32_t value) { dwords[0] = (dwords[0] & 0xffffff00u) | (value & 0xffu); }
 
-  /// TVL, once virtual_kick has chosen it.
+  /// TVL, after virtual_kick has selected it.
   constexpr uint32_t transmit_virtual_lane() const { return (dwords[0] >> 8) & 0xffu; }
   constexpr void set_transmit_virtual_lane(uint32_t value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
@@ -48,15 +48,15 @@ struct alignas(8) KickUnit {
   constexpr QualityOfServiceLevel quality_of_service_level() const { return static_cast<QualityOfServiceLevel>((dwords[0] >> 20) & 0x3u); }
   constexpr void set_quality_of_service_level(QualityOfServiceLevel value) { dwords[0] = (dwords[0] & 0xffcfffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 20); }
 
-  /// Where it came from.
+  /// Origin of the command.
   constexpr KickOrigin origin() const { return static_cast<KickOrigin>((dwords[0] >> 22) & 0x3u); }
   constexpr void set_origin(KickOrigin value) { dwords[0] = (dwords[0] & 0xff3fffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 22); }
 
-  /// The execution credit is a shared one.
+  /// The execution credit is shared.
   constexpr uint32_t execution_credit_shared() const { return (dwords[0] >> 24) & 0x1u; }
   constexpr void set_execution_credit_shared(uint32_t value) { dwords[0] = (dwords[0] & 0xfeffffffu) | ((value & 0x1u) << 24); }
 
-  /// The completion credit is a shared one.
+  /// The completion credit is shared.
   constexpr uint32_t completion_credit_shared() const { return (dwords[0] >> 25) & 0x1u; }
   constexpr void set_completion_credit_shared(uint32_t value) { dwords[0] = (dwords[0] & 0xfdffffffu) | ((value & 0x1u) << 25); }
 
@@ -64,7 +64,7 @@ struct alignas(8) KickUnit {
   constexpr uint32_t queue_pair_number() const { return dwords[1] & 0xffffffu; }
   constexpr void set_queue_pair_number(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Anything but success: not executed, completed with it.
+  /// Any value but success: the device does not execute the command and completes it with this status.
   constexpr CompletionStatus status() const { return static_cast<CompletionStatus>(dwords[1] >> 24); }
   constexpr void set_status(CompletionStatus value) { dwords[1] = (dwords[1] & 0xffffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 24); }
 
@@ -76,7 +76,7 @@ struct alignas(8) KickUnit {
   constexpr uint32_t length() const { return (dwords[2] >> 16) & 0x1ffu; }
   constexpr void set_length(uint32_t value) { dwords[2] = (dwords[2] & 0xfe00ffffu) | ((value & 0x1ffu) << 16); }
 
-  /// Joins kick records.
+  /// Matches the kick records of one kick.
   constexpr uint32_t kick_number() const { return dwords[3]; }
   constexpr void set_kick_number(uint32_t value) { dwords[3] = value; }
 
@@ -88,8 +88,8 @@ struct alignas(8) KickUnit {
 static_assert(sizeof(KickUnit) == KickUnit::bytes && offsetof(KickUnit, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<KickUnit> && std::is_standard_layout_v<KickUnit>);
 
-/// A work request lies in its send queue: collect_buffer → queue_pair_fetch (send queue mode, doorbell slots).
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// A work request is in its send queue: collect_buffer → queue_pair_fetch (send queue mode, doorbell slots).
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) PostNotice {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
@@ -128,8 +128,8 @@ struct alignas(8) PostNotice {
 static_assert(sizeof(PostNotice) == PostNotice::bytes && offsetof(PostNotice, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<PostNotice> && std::is_standard_layout_v<PostNotice>);
 
-/// The scheduler owes a queue pair something: queue_pair_fetch → send_queue_scheduler.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// A queue pair needs service by the scheduler: queue_pair_fetch → send_queue_scheduler.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ScheduleRequest {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
@@ -159,7 +159,7 @@ static_assert(sizeof(ScheduleRequest) == ScheduleRequest::bytes && offsetof(Sche
 static_assert(std::is_trivially_copyable_v<ScheduleRequest> && std::is_standard_layout_v<ScheduleRequest>);
 
 /// The scheduler has served a queue pair: send_queue_scheduler → queue_pair_fetch.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ScheduleDone {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
@@ -173,7 +173,7 @@ struct alignas(8) ScheduleDone {
   constexpr uint32_t queue_pair_number() const { return dwords[0] & 0xffffffu; }
   constexpr void set_queue_pair_number(uint32_t value) { dwords[0] = (dwords[0] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Why it stopped early, or none.
+  /// Reason for stopping early, or none.
   constexpr Refusal refusal() const { return static_cast<Refusal>(dwords[0] >> 24); }
   constexpr void set_refusal(Refusal value) { dwords[0] = (dwords[0] & 0xffffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 24); }
 
@@ -193,8 +193,8 @@ struct alignas(8) ScheduleDone {
 static_assert(sizeof(ScheduleDone) == ScheduleDone::bytes && offsetof(ScheduleDone, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ScheduleDone> && std::is_standard_layout_v<ScheduleDone>);
 
-/// A command has left the pipeline, or was handed back: → virtual_kick, queue_pair_fetch.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// A command has left the pipeline or was returned: → virtual_kick, queue_pair_fetch.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) FinishUnit {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned physical_collect_buffer_bit = 0, physical_collect_buffer_width = 8;
@@ -227,23 +227,23 @@ struct alignas(8) FinishUnit {
   constexpr QualityOfServiceLevel quality_of_service_level() const { return static_cast<QualityOfServiceLevel>((dwords[0] >> 20) & 0x3u); }
   constexpr void set_quality_of_service_level(QualityOfServiceLevel value) { dwords[0] = (dwords[0] & 0xffcfffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 20); }
 
-  /// Execution credit is a shared one.
+  /// The execution credit is shared.
   constexpr uint32_t execution_credit_shared() const { return (dwords[0] >> 22) & 0x1u; }
   constexpr void set_execution_credit_shared(uint32_t value) { dwords[0] = (dwords[0] & 0xffbfffffu) | ((value & 0x1u) << 22); }
 
-  /// Completion credit is a shared one.
+  /// The completion credit is shared.
   constexpr uint32_t completion_credit_shared() const { return (dwords[0] >> 23) & 0x1u; }
   constexpr void set_completion_credit_shared(uint32_t value) { dwords[0] = (dwords[0] & 0xff7fffffu) | ((value & 0x1u) << 23); }
 
-  /// The execution credit comes back.
+  /// Returns the execution credit.
   constexpr uint32_t execution_credit_returned() const { return (dwords[0] >> 24) & 0x1u; }
   constexpr void set_execution_credit_returned(uint32_t value) { dwords[0] = (dwords[0] & 0xfeffffffu) | ((value & 0x1u) << 24); }
 
-  /// The completion credit comes back.
+  /// Returns the completion credit.
   constexpr uint32_t completion_credit_returned() const { return (dwords[0] >> 25) & 0x1u; }
   constexpr void set_completion_credit_returned(uint32_t value) { dwords[0] = (dwords[0] & 0xfdffffffu) | ((value & 0x1u) << 25); }
 
-  /// The command is finished: the queue pair's hold on the lane is lessened.
+  /// The command is finished: one command of the queue pair less on the TVL.
   constexpr uint32_t finished() const { return (dwords[0] >> 26) & 0x1u; }
   constexpr void set_finished(uint32_t value) { dwords[0] = (dwords[0] & 0xfbffffffu) | ((value & 0x1u) << 26); }
 
@@ -263,8 +263,8 @@ struct alignas(8) FinishUnit {
 static_assert(sizeof(FinishUnit) == FinishUnit::bytes && offsetof(FinishUnit, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<FinishUnit> && std::is_standard_layout_v<FinishUnit>);
 
-/// Something happened: any block → event_queue.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Event: any block → event_queue.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) EventUnit {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned type_bit = 0, type_width = 8;
@@ -316,8 +316,8 @@ struct alignas(8) EventUnit {
 static_assert(sizeof(EventUnit) == EventUnit::bytes && offsetof(EventUnit, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<EventUnit> && std::is_standard_layout_v<EventUnit>);
 
-/// A management command is complete: collect_buffer or the management send queue → resource_manager.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// A complete management command: collect_buffer or the management send queue → resource_manager.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ManagementUnit {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned physical_collect_buffer_bit = 0, physical_collect_buffer_width = 8;
@@ -347,7 +347,7 @@ static_assert(sizeof(ManagementUnit) == ManagementUnit::bytes && offsetof(Manage
 static_assert(std::is_trivially_copyable_v<ManagementUnit> && std::is_standard_layout_v<ManagementUnit>);
 
 /// A packet in packet memory: dma → packet_builder → port, response → port, port → packet_receiver → receive or completion.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) PacketUnit {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned packet_bit = 0, packet_width = 16;
@@ -363,7 +363,7 @@ struct alignas(8) PacketUnit {
   constexpr uint32_t packet() const { return dwords[0] & 0xffffu; }
   constexpr void set_packet(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// PCB of the command that it belongs to, on the way out.
+  /// PCB of the packet's command, for outgoing packets.
   constexpr uint32_t physical_collect_buffer() const { return (dwords[0] >> 16) & 0xffu; }
   constexpr void set_physical_collect_buffer(uint32_t value) { dwords[0] = (dwords[0] & 0xff00ffffu) | ((value & 0xffu) << 16); }
 
@@ -391,8 +391,8 @@ struct alignas(8) PacketUnit {
 static_assert(sizeof(PacketUnit) == PacketUnit::bytes && offsetof(PacketUnit, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<PacketUnit> && std::is_standard_layout_v<PacketUnit>);
 
-/// A message whose last packet leaves: packet_builder → completion. Its PSNs end with last_psn; how many they are follows from its length.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// A message whose last packet is sent: packet_builder → completion. Its PSNs end with last_psn; their count follows from its length.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) MessageUnit {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
@@ -418,7 +418,7 @@ struct alignas(8) MessageUnit {
   constexpr uint32_t underlying_function() const { return (dwords[0] >> 24) & 0xfu; }
   constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xf0ffffffu) | ((value & 0xfu) << 24); }
 
-  /// opcode of the command, its low 4 bits.
+  /// opcode of the command, low 4 bits.
   constexpr uint32_t opcode() const { return dwords[0] >> 28; }
   constexpr void set_opcode(uint32_t value) { dwords[0] = (dwords[0] & 0xfffffffu) | ((value & 0xfu) << 28); }
 
@@ -434,7 +434,7 @@ struct alignas(8) MessageUnit {
   constexpr QualityOfServiceLevel quality_of_service_level() const { return static_cast<QualityOfServiceLevel>((dwords[1] >> 24) & 0x3u); }
   constexpr void set_quality_of_service_level(QualityOfServiceLevel value) { dwords[1] = (dwords[1] & 0xfcffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 24); }
 
-  /// Completion credit is a shared one.
+  /// The completion credit is shared.
   constexpr uint32_t completion_credit_shared() const { return (dwords[1] >> 26) & 0x1u; }
   constexpr void set_completion_credit_shared(uint32_t value) { dwords[1] = (dwords[1] & 0xfbffffffu) | ((value & 0x1u) << 26); }
 
@@ -442,15 +442,15 @@ struct alignas(8) MessageUnit {
   constexpr uint32_t failure() const { return dwords[1] >> 27; }
   constexpr void set_failure(uint32_t value) { dwords[1] = (dwords[1] & 0x7ffffffu) | ((value & 0x1fu) << 27); }
 
-  /// PSN of its last packet; of a READ: of its last response.
+  /// PSN of the last packet; for a READ: of the last response.
   constexpr uint32_t last_psn() const { return dwords[2] & 0xffffffu; }
   constexpr void set_last_psn(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// The requester's at its start.
+  /// Epoch of the requester when the message started.
   constexpr uint32_t retry_epoch() const { return (dwords[2] >> 24) & 0x7fu; }
   constexpr void set_retry_epoch(uint32_t value) { dwords[2] = (dwords[2] & 0x80ffffffu) | ((value & 0x7fu) << 24); }
 
-  /// A completion is wanted.
+  /// The message generates a completion.
   constexpr uint32_t signaled() const { return dwords[2] >> 31; }
   constexpr void set_signaled(uint32_t value) { dwords[2] = (dwords[2] & 0x7fffffffu) | ((value & 0x1u) << 31); }
 
@@ -466,8 +466,8 @@ struct alignas(8) MessageUnit {
 static_assert(sizeof(MessageUnit) == MessageUnit::bytes && offsetof(MessageUnit, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<MessageUnit> && std::is_standard_layout_v<MessageUnit>);
 
-/// Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush), receive → descriptor_fetch (take_descriptor), or was done: descriptor_fetch → receive (descriptor_taken, no_descriptor).
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Request or report for a queue pair. Requests: completion → queue_pair_fetch (resume, rewind), completion → receive (flush), receive → descriptor_fetch (take_descriptor). Reports: descriptor_fetch → receive (descriptor_taken, no_descriptor).
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairNotice {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
@@ -496,8 +496,8 @@ struct alignas(8) QueuePairNotice {
 static_assert(sizeof(QueuePairNotice) == QueuePairNotice::bytes && offsetof(QueuePairNotice, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairNotice> && std::is_standard_layout_v<QueuePairNotice>);
 
-/// A request packet on its way through the responder, in the order of its queue pair: receive → receive_queue_entry_handler → dma_validation.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// A request packet in the responder, in the order of its queue pair: receive → receive_queue_entry_handler → dma_validation.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ReceiveUnit {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned packet_bit = 0, packet_width = 16;
@@ -511,7 +511,7 @@ struct alignas(8) ReceiveUnit {
   constexpr uint32_t packet() const { return dwords[0] & 0xffffu; }
   constexpr void set_packet(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Its treatment.
+  /// Treatment of the packet.
   constexpr ReceiveAction action() const { return static_cast<ReceiveAction>((dwords[0] >> 16) & 0xfu); }
   constexpr void set_action(ReceiveAction value) { dwords[0] = (dwords[0] & 0xfff0ffffu) | ((static_cast<uint32_t>(value) & 0xfu) << 16); }
 
@@ -531,8 +531,8 @@ struct alignas(8) ReceiveUnit {
 static_assert(sizeof(ReceiveUnit) == ReceiveUnit::bytes && offsetof(ReceiveUnit, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ReceiveUnit> && std::is_standard_layout_v<ReceiveUnit>);
 
-/// A request is to be answered: dma_validation → response.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// An answer to send: dma_validation → response.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) AnswerUnit {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
@@ -558,11 +558,11 @@ struct alignas(8) AnswerUnit {
   constexpr AnswerKind kind() const { return static_cast<AnswerKind>((dwords[0] >> 28) & 0x3u); }
   constexpr void set_kind(AnswerKind value) { dwords[0] = (dwords[0] & 0xcfffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 28); }
 
-  /// The request had been accepted before.
+  /// The request is a duplicate.
   constexpr uint32_t duplicate() const { return (dwords[0] >> 30) & 0x1u; }
   constexpr void set_duplicate(uint32_t value) { dwords[0] = (dwords[0] & 0xbfffffffu) | ((value & 0x1u) << 30); }
 
-  /// PSN of the answer; of a READ: of its first response.
+  /// PSN of the answer; for a READ: of its first response.
   constexpr uint32_t packet_sequence_number() const { return dwords[1] & 0xffffffu; }
   constexpr void set_packet_sequence_number(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
@@ -574,7 +574,7 @@ struct alignas(8) AnswerUnit {
   constexpr uint32_t message_sequence_number() const { return dwords[2] & 0xffffffu; }
   constexpr void set_message_sequence_number(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// READ: place of its addresses in response.
+  /// READ: index of its addresses in response.
   constexpr uint32_t read() const { return dwords[3] & 0xffffu; }
   constexpr void set_read(uint32_t value) { dwords[3] = (dwords[3] & 0xffff0000u) | (value & 0xffffu); }
 

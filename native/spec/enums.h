@@ -19,7 +19,7 @@ enum class Opcode : uint8_t {
   bind_memory_window = 10,  ///< bind a type 2 memory window
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(Opcode value) {
   switch (value) {
     case Opcode::send: return "send";
@@ -36,7 +36,7 @@ constexpr const char* name(Opcode value) {
   return "unknown";
 }
 
-/// Operation that a packet is part of (InfiniBand volume 1, table 38). 8 bits.
+/// Operation of a packet (InfiniBand volume 1, table 38). 8 bits.
 enum class PacketOperation : uint8_t {
   send = 0,  ///< SEND
   rdma_write = 1,  ///< RDMA WRITE
@@ -47,10 +47,10 @@ enum class PacketOperation : uint8_t {
   compare_and_swap = 6,  ///< compare and swap request
   fetch_and_add = 7,  ///< fetch and add request
   congestion_notification = 8,  ///< congestion notification packet (annex A17.9.3)
-  reserved = 9,  ///< reserved opcode of a reliable connection, which the responder refuses
+  reserved = 9,  ///< opcode reserved for reliable connections; the responder refuses it
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PacketOperation value) {
   switch (value) {
     case PacketOperation::send: return "send";
@@ -67,15 +67,15 @@ constexpr const char* name(PacketOperation value) {
   return "unknown";
 }
 
-/// Where in its message a packet stands. 2 bits.
+/// Position of a packet in its message. 2 bits.
 enum class PacketPosition : uint8_t {
-  first = 0,  ///< the first of several
-  middle = 1,  ///< between them
-  last = 2,  ///< the last of several
-  only = 3,  ///< all of the message
+  first = 0,  ///< first of several packets
+  middle = 1,  ///< neither first nor last
+  last = 2,  ///< last of several packets
+  only = 3,  ///< the whole message
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PacketPosition value) {
   switch (value) {
     case PacketPosition::first: return "first";
@@ -86,7 +86,7 @@ constexpr const char* name(PacketPosition value) {
   return "unknown";
 }
 
-/// Extended transport header, in wire order: bit of packet_opcodes. 3 bits.
+/// Extended transport header, in wire order: bit number in packet_opcodes. 3 bits.
 enum class ExtendedHeader : uint8_t {
   datagram = 0,  ///< DETH
   rdma = 1,  ///< RETH
@@ -97,7 +97,7 @@ enum class ExtendedHeader : uint8_t {
   invalidate = 6,  ///< IETH
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ExtendedHeader value) {
   switch (value) {
     case ExtendedHeader::datagram: return "datagram";
@@ -113,12 +113,12 @@ constexpr const char* name(ExtendedHeader value) {
 
 /// Direction of an operation's data. 2 bits.
 enum class OperationData : uint8_t {
-  none = 0,  ///< there is none
-  sent = 1,  ///< sent with the request: inline or by a gather list
-  returned = 2,  ///< returned by the peer, into the places of the gather list
+  none = 0,  ///< no data
+  sent = 1,  ///< sent with the request: inline or from a gather list
+  returned = 2,  ///< returned by the peer and scattered to the gather list
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(OperationData value) {
   switch (value) {
     case OperationData::none: return "none";
@@ -128,14 +128,14 @@ constexpr const char* name(OperationData value) {
   return "unknown";
 }
 
-/// The further 32 bits of an operation. 2 bits.
+/// Additional 32 bits that an operation carries. 2 bits.
 enum class OperationCarries : uint8_t {
   nothing = 0,  ///< none
-  immediate_data = 1,  ///< immediate data, for the receive's completion
-  invalidated_key = 2,  ///< a key that is invalidated
+  immediate_data = 1,  ///< immediate data for the receive completion
+  invalidated_key = 2,  ///< key to invalidate
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(OperationCarries value) {
   switch (value) {
     case OperationCarries::nothing: return "nothing";
@@ -147,13 +147,13 @@ constexpr const char* name(OperationCarries value) {
 
 /// Ordering class of an operation (InfiniBand volume 1, table 76). 2 bits.
 enum class OperationOrdering : uint8_t {
-  write = 0,  ///< complete when the peer has acknowledged it
-  read = 1,  ///< complete when its data has returned; counts against the initiator depth
-  atomic = 2,  ///< as read, and done once
-  local = 3,  ///< done before the next work request of the queue pair begins
+  write = 0,  ///< completes when the peer has acknowledged it
+  read = 1,  ///< completes when its data has returned; counts against the initiator depth
+  atomic = 2,  ///< as read, executed exactly once
+  local = 3,  ///< executes before the next work request of the queue pair starts
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(OperationOrdering value) {
   switch (value) {
     case OperationOrdering::write: return "write";
@@ -170,20 +170,20 @@ enum class ManagementOpcode : uint8_t {
   create_event_queue = 65,  ///< Create an event queue.
   destroy_event_queue = 66,  ///< Destroy an event queue.
   create_completion_queue = 67,  ///< Create a completion queue.
-  resize_completion_queue = 68,  ///< Give a completion queue memory of another size; answers with the device's tail.
+  resize_completion_queue = 68,  ///< Move a completion queue to memory of another size; returns the device's tail.
   destroy_completion_queue = 69,  ///< Destroy a completion queue.
   create_queue_pair = 70,  ///< Create a queue pair in RESET.
-  modify_queue_pair = 71,  ///< Change attributes and state of a queue pair.
-  query_queue_pair = 72,  ///< Read attributes and positions of a queue pair.
-  destroy_queue_pair = 73,  ///< Destroy a queue pair; answers when nothing of it is in flight.
+  modify_queue_pair = 71,  ///< Change the state and attributes of a queue pair.
+  query_queue_pair = 72,  ///< Read the attributes and positions of a queue pair.
+  destroy_queue_pair = 73,  ///< Destroy a queue pair; answers when none of its work is in flight.
   create_shared_receive_queue = 74,  ///< Create a shared receive queue.
-  modify_shared_receive_queue = 75,  ///< Change limit or size of a shared receive queue.
-  query_shared_receive_queue = 76,  ///< Read a shared receive queue.
+  modify_shared_receive_queue = 75,  ///< Change the limit or size of a shared receive queue.
+  query_shared_receive_queue = 76,  ///< Read the attributes of a shared receive queue.
   destroy_shared_receive_queue = 77,  ///< Destroy a shared receive queue.
   create_protection_domain = 78,  ///< Allocate a protection domain.
   destroy_protection_domain = 79,  ///< Free a protection domain.
-  register_memory = 80,  ///< Make a memory region and its keys.
-  deregister_memory = 81,  ///< Unmake a memory region; answers when its in-flight count is zero.
+  register_memory = 80,  ///< Create a memory region and its keys.
+  deregister_memory = 81,  ///< Destroy a memory region; answers when its in-flight count is zero.
   create_memory_window = 82,  ///< Allocate a memory window.
   destroy_memory_window = 83,  ///< Free a memory window.
   create_address_handle = 84,  ///< Store an address vector.
@@ -192,13 +192,13 @@ enum class ManagementOpcode : uint8_t {
   detach_multicast = 87,  ///< Detach a queue pair from a multicast group.
   set_global_identifier = 88,  ///< Write an entry of the GID table of a port.
   query_port = 89,  ///< Report the state of a port.
-  allocate_resources = 90,  ///< Carry out resource allocation requests, whole or not at all.
-  query_resources = 91,  ///< Report the division of resources.
-  set_partition_key = 92,  ///< Write an entry of the P_Key table of a port; the control function's.
-  moderate_completion_queue = 93,  ///< Set when a completion queue that is armed gives its event.
+  allocate_resources = 90,  ///< Execute resource allocation requests: all of them or none.
+  query_resources = 91,  ///< Report the allocation of resources.
+  set_partition_key = 92,  ///< Write an entry of the P_Key table of a port. Control function only.
+  moderate_completion_queue = 93,  ///< Set the event moderation of an armed completion queue.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ManagementOpcode value) {
   switch (value) {
     case ManagementOpcode::query_function: return "query_function";
@@ -238,23 +238,23 @@ constexpr const char* name(ManagementOpcode value) {
 /// Outcome of a management command. 8 bits.
 enum class ManagementStatus : uint8_t {
   success = 0,  ///< Done.
-  unknown_opcode = 1,  ///< The opcode is not known to this device.
-  bad_parameter = 2,  ///< A field is out of range or reserved and not zero.
-  bad_object = 3,  ///< The object does not exist or is another function's.
-  bad_state = 4,  ///< The object's state forbids it.
-  in_use = 5,  ///< Another object still refers to it.
-  no_resources = 6,  ///< Something asked for is exhausted.
-  not_permitted = 7,  ///< Only the control function may.
-  mailbox_fault = 8,  ///< A mailbox could not be reached by DMA.
+  unknown_opcode = 1,  ///< The device does not know the opcode.
+  bad_parameter = 2,  ///< A field is out of range, or a reserved field is not zero.
+  bad_object = 3,  ///< The object does not exist or belongs to another function.
+  bad_state = 4,  ///< The state of the object does not allow the command.
+  in_use = 5,  ///< Another object refers to this one.
+  no_resources = 6,  ///< A requested resource is exhausted.
+  not_permitted = 7,  ///< Only the control function may execute the command.
+  mailbox_fault = 8,  ///< The device could not access a mailbox by DMA.
   missing_attribute = 9,  ///< A required attribute is missing.
-  attribute_not_allowed = 10,  ///< An attribute is not allowed in this transition.
-  not_enabled = 11,  ///< The device has not been given context memory and enabled.
-  context_memory_fault = 12,  ///< Context memory could not be reached by DMA.
-  unreachable = 13,  ///< A port's link cannot bring what is sent to the group.
-  time_wait = 14,  ///< The number that peers know is in time-wait, or every number that could be given is: packets of a former connection may still come (US7095750).
+  attribute_not_allowed = 10,  ///< The transition does not allow an attribute.
+  not_enabled = 11,  ///< The device has no context memory or is not enabled.
+  context_memory_fault = 12,  ///< The device could not access context memory by DMA.
+  unreachable = 13,  ///< The link of a port cannot receive packets of the group.
+  time_wait = 14,  ///< The peer-visible number, or every number that could be assigned, is in time-wait: packets of a former connection may still arrive (US7095750).
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ManagementStatus value) {
   switch (value) {
     case ManagementStatus::success: return "success";
@@ -276,7 +276,7 @@ constexpr const char* name(ManagementStatus value) {
   return "unknown";
 }
 
-/// A resource that the resource manager divides. 8 bits.
+/// Resource that the resource manager allocates. 8 bits.
 enum class Resource : uint8_t {
   none = 0,  ///< None.
   virtual_collect_buffers = 1,  ///< Virtual collect buffers.
@@ -284,7 +284,7 @@ enum class Resource : uint8_t {
   transmit_virtual_lanes = 3,  ///< Transmit virtual lanes.
   execution_credits = 4,  ///< Execution credits.
   completion_credits = 5,  ///< Completion credits.
-  list_size = 6,  ///< Maximum of a linked list.
+  list_size = 6,  ///< Maximum length of a linked list.
   entry_credits = 7,  ///< Entry credits.
   queue_pairs = 8,  ///< Queue pair contexts.
   event_queues = 9,  ///< Event queues.
@@ -295,11 +295,11 @@ enum class Resource : uint8_t {
   address_handles = 14,  ///< Address handles.
   multicast_members = 15,  ///< Members of multicast groups.
   shared_receive_queues = 16,  ///< Shared receive queues.
-  execution_credits_cap = 17,  ///< Most shared execution credits that a TVL may hold.
-  completion_credits_cap = 18,  ///< Most shared completion credits that a TVL may hold.
+  execution_credits_cap = 17,  ///< Maximum shared execution credits that a TVL may hold.
+  completion_credits_cap = 18,  ///< Maximum shared completion credits that a TVL may hold.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(Resource value) {
   switch (value) {
     case Resource::none: return "none";
@@ -336,7 +336,7 @@ enum class QueuePairState : uint8_t {
   error = 6,  ///< ERR
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(QueuePairState value) {
   switch (value) {
     case QueuePairState::reset: return "reset";
@@ -350,11 +350,11 @@ constexpr const char* name(QueuePairState value) {
   return "unknown";
 }
 
-/// Attribute of a queue pair, as the number of its bit in an attribute mask; the bits are those of ibv_qp_attr_mask. 5 bits.
+/// Attribute of a queue pair, as a bit number of an attribute mask. The bits are those of ibv_qp_attr_mask. 5 bits.
 enum class QueuePairAttribute : uint8_t {
   state = 0,  ///< State.
-  current_state = 1,  ///< State that the caller believes.
-  drained_event = 2,  ///< SQ_DRAINED event wanted.
+  current_state = 1,  ///< State that the caller assumes.
+  drained_event = 2,  ///< Request for the SQ_DRAINED event.
   access_flags = 3,  ///< Remote rights.
   partition_key_index = 4,  ///< P_Key index.
   port = 5,  ///< Port.
@@ -366,18 +366,18 @@ enum class QueuePairAttribute : uint8_t {
   receiver_not_ready_retry = 11,  ///< RNR retries.
   receive_psn = 12,  ///< ePSN.
   max_read_atomic = 13,  ///< Initiator depth.
-  alternate_path = 14,  ///< Alternate path (later).
+  alternate_path = 14,  ///< Alternate path (not implemented).
   min_receiver_not_ready_timer = 15,  ///< RNR timer.
   send_psn = 16,  ///< nPSN.
   max_destination_read_atomic = 17,  ///< Responder resources.
-  path_migration_state = 18,  ///< Path migration state (later).
-  capabilities = 19,  ///< Sizes of the queues (never).
+  path_migration_state = 18,  ///< Path migration state (not implemented).
+  capabilities = 19,  ///< Queue sizes (never supported).
   destination_queue_pair = 20,  ///< Peer.
-  rate_limit = 25,  ///< Rate limit (later).
-  new_number = 26,  ///< With state RESET, of a connected service: another number that peers know, beside those in time-wait. It has no value; no bit of ibv_qp_attr_mask.
+  rate_limit = 25,  ///< Rate limit (not implemented).
+  new_number = 26,  ///< With state RESET, on a connected service: assigns a new peer-visible number, in addition to those in time-wait. The attribute has no value and no bit in ibv_qp_attr_mask.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(QueuePairAttribute value) {
   switch (value) {
     case QueuePairAttribute::state: return "state";
@@ -411,11 +411,11 @@ constexpr const char* name(QueuePairAttribute value) {
 enum class ServiceType : uint8_t {
   reliable_connection = 0,  ///< RC
   unreliable_connection = 1,  ///< UC
-  reliable_datagram = 2,  ///< RD (later)
+  reliable_datagram = 2,  ///< RD (not implemented)
   unreliable_datagram = 3,  ///< UD
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ServiceType value) {
   switch (value) {
     case ServiceType::reliable_connection: return "reliable_connection";
@@ -435,7 +435,7 @@ enum class PathMtu : uint8_t {
   mtu_4096 = 5,  ///< 4096 B
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PathMtu value) {
   switch (value) {
     case PathMtu::mtu_256: return "mtu_256";
@@ -473,7 +473,7 @@ enum class CompletionStatus : uint8_t {
   general_error = 21,  ///< GENERAL
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(CompletionStatus value) {
   switch (value) {
     case CompletionStatus::success: return "success";
@@ -512,10 +512,10 @@ enum class CompletionOpcode : uint8_t {
   bind_memory_window = 5,  ///< a bind
   local_invalidate = 6,  ///< a local invalidate
   receive = 128,  ///< a receive
-  receive_rdma_with_immediate = 129,  ///< a receive taken by an RDMA WRITE with immediate
+  receive_rdma_with_immediate = 129,  ///< a receive consumed by an RDMA WRITE with immediate data
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(CompletionOpcode value) {
   switch (value) {
     case CompletionOpcode::send: return "send";
@@ -531,9 +531,9 @@ constexpr const char* name(CompletionOpcode value) {
   return "unknown";
 }
 
-/// Type of an event. Asynchronous events first, in the order of libibverbs. 8 bits.
+/// Type of an event. Asynchronous events come first, in the order of libibverbs. 8 bits.
 enum class EventType : uint8_t {
-  completion_queue_error = 0,  ///< CQ_ERR: the queue was overrun or could not be reached; object is the completion queue, detail its user handle.
+  completion_queue_error = 0,  ///< CQ_ERR: the queue overran or the device could not access it. object is the completion queue, detail its user handle.
   queue_pair_fatal = 1,  ///< QP_FATAL
   queue_pair_request_error = 2,  ///< QP_REQ_ERR
   queue_pair_access_error = 3,  ///< QP_ACCESS_ERR
@@ -543,7 +543,7 @@ enum class EventType : uint8_t {
   path_migration_error = 7,  ///< PATH_MIG_ERR
   device_fatal = 8,  ///< DEVICE_FATAL
   port_active = 9,  ///< PORT_ACTIVE: object is the port.
-  port_error = 10,  ///< PORT_ERR: the port is down; object is the port.
+  port_error = 10,  ///< PORT_ERR: the port is down. object is the port.
   lid_change = 11,  ///< LID_CHANGE
   partition_key_change = 12,  ///< PKEY_CHANGE
   subnet_manager_change = 13,  ///< SM_CHANGE
@@ -552,17 +552,17 @@ enum class EventType : uint8_t {
   queue_pair_last_work_queue_entry_reached = 16,  ///< QP_LAST_WQE_REACHED
   client_reregister = 17,  ///< CLIENT_REREGISTER
   gid_change = 18,  ///< GID_CHANGE
-  completion = 64,  ///< An armed completion queue has a completion: object is the completion queue, reason the arm sequence, detail its user handle.
-  management_completion = 65,  ///< A management command is answered.
-  virtual_collect_buffer_error = 96,  ///< A command was refused: object is the VCB (ffff: the management page), reason why, offset where, detail the first 48 bits of segment 0 if it was whole.
-  half_written_command = 97,  ///< A command has been incomplete as long as the limit: object is the VCB, detail the first 48 bits of segment 0 if it was whole.
-  dma_fault = 98,  ///< A DMA of this function reached nothing: detail is the address.
-  event_queue_overrun = 99,  ///< Events were lost.
-  memory_error = 100,  ///< A bit error was found: corrected or not.
-  resources_changed = 101,  ///< The control function changed the function's resources: object is the resource.
+  completion = 64,  ///< An armed completion queue has a completion. object is the completion queue, reason the arm sequence, detail its user handle.
+  management_completion = 65,  ///< The device has answered a management command.
+  virtual_collect_buffer_error = 96,  ///< The device refused a command. object is the VCB (ffff: the management page), reason the refusal, offset the write, detail the first 48 bits of segment 0 if complete.
+  half_written_command = 97,  ///< A command has been incomplete for the half-written limit. object is the VCB, detail the first 48 bits of segment 0 if complete.
+  dma_fault = 98,  ///< A DMA of this function reached no memory. detail is the address.
+  event_queue_overrun = 99,  ///< The event queue lost events.
+  memory_error = 100,  ///< A scrubber found a bit error, corrected or not.
+  resources_changed = 101,  ///< The control function changed the function's resources. object is the resource.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(EventType value) {
   switch (value) {
     case EventType::completion_queue_error: return "completion_queue_error";
@@ -599,13 +599,13 @@ constexpr const char* name(EventType value) {
 /// State of a virtual collect buffer. 3 bits.
 enum class VirtualCollectBufferState : uint8_t {
   free = 0,  ///< No write since the last command.
-  collecting = 1,  ///< Bound to a PCB, command incomplete.
-  send_queue_mode = 2,  ///< No PCB: queue pair and sequence number are extracted, the rest is dropped.
-  error = 3,  ///< A command was refused; writes are dropped until it is cancelled.
-  closed = 4,  ///< Writes are dropped; on its way to another owner.
+  collecting = 1,  ///< Bound to a PCB; the command is incomplete.
+  send_queue_mode = 2,  ///< No PCB. The device keeps queue pair and sequence number and drops the rest.
+  error = 3,  ///< The device refused a command and drops writes until the VCB is canceled.
+  closed = 4,  ///< The device drops writes while the VCB changes owner.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(VirtualCollectBufferState value) {
   switch (value) {
     case VirtualCollectBufferState::free: return "free";
@@ -622,11 +622,11 @@ enum class PhysicalCollectBufferState : uint8_t {
   free = 0,  ///< Not in use.
   collecting = 1,  ///< Bound to a VCB or a management page.
   kicked = 2,  ///< Its command is complete and in the pipeline.
-  fetching = 3,  ///< The send queue scheduler fills it from a send queue.
-  locked = 4,  ///< A management page holds its lock; no write yet.
+  fetching = 3,  ///< The send queue scheduler is filling it from a send queue.
+  locked = 4,  ///< A management page holds its lock; no write has arrived.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PhysicalCollectBufferState value) {
   switch (value) {
     case PhysicalCollectBufferState::free: return "free";
@@ -638,19 +638,19 @@ constexpr const char* name(PhysicalCollectBufferState value) {
   return "unknown";
 }
 
-/// Control command of collect_buffer in SystemVerilog. Its page is a VCB or, behind those, the management page of a function. 3 bits.
+/// Control command of collect_buffer in SystemVerilog. Its page is a VCB or, after the VCBs, the management page of a function. 3 bits.
 enum class CollectBufferControl : uint8_t {
-  cancel = 0,  ///< Free the VCB; give back the lock of the management page.
-  close = 1,  ///< Cancel, and drop what is written from now on.
+  cancel = 0,  ///< Free the VCB; release the lock of the management page.
+  close = 1,  ///< Cancel the VCB and drop later writes.
   open = 2,  ///< Free a closed VCB.
-  lock = 3,  ///< Lock a PCB for the management page; the one that it has, where it has one.
-  take_dedicated = 4,  ///< Take a PCB to fetch a command of a send queue into.
-  take_management = 5,  ///< Take a PCB to fetch a command of a management send queue into.
-  take_kick_number = 6,  ///< Take the number of a kick; it comes in kick_unit.
-  settle_division = 7,  ///< After allotments of PCBs have changed: put half-written commands that hold more than their function is left into send queue mode, the newest first, until every function finds what it owns.
+  lock = 3,  ///< Lock a PCB for the management page. Returns the PCB that the page already holds, if any.
+  take_dedicated = 4,  ///< Take a PCB for a command from a send queue.
+  take_management = 5,  ///< Take a PCB for a command from a management send queue.
+  take_kick_number = 6,  ///< Take a kick number, returned in kick_unit.
+  settle_division = 7,  ///< Apply changed PCB allotments: move half-written commands of functions over their allotment to send queue mode, newest first, until every function can get its own PCBs.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(CollectBufferControl value) {
   switch (value) {
     case CollectBufferControl::cancel: return "cancel";
@@ -665,30 +665,30 @@ constexpr const char* name(CollectBufferControl value) {
   return "unknown";
 }
 
-/// Why a command or a receive work request was refused. 8 bits.
+/// Reason for refusing a command or a receive work request. 8 bits.
 enum class Refusal : uint8_t {
-  none = 0,  ///< Not refused.
+  none = 0,  ///< No refusal.
   length_over_maximum = 1,  ///< Length over 256 B.
-  segment_beyond_length = 2,  ///< A segment was received beyond the length.
-  write_beyond_command = 3,  ///< A write beyond 320 B and outside the doorbell slots.
-  partial_double_word = 4,  ///< A write with part of a DWORD.
+  segment_beyond_length = 2,  ///< A segment beyond the length arrived.
+  write_beyond_command = 3,  ///< A write beyond 320 B, outside the doorbell slots.
+  partial_double_word = 4,  ///< A write of part of a DWORD.
   unknown_version = 5,  ///< Unknown format version.
-  unknown_queue_pair = 6,  ///< The queue pair does not exist or is another function's.
-  wrong_quality_of_service_level = 7,  ///< The level is not the queue pair's.
+  unknown_queue_pair = 6,  ///< The queue pair does not exist or belongs to another function.
+  wrong_quality_of_service_level = 7,  ///< The QoS level differs from the queue pair's.
   reserved_not_zero = 8,  ///< A reserved field of segment 0 is not zero.
   checksum_mismatch = 9,  ///< The doorbell checksum does not match.
-  send_queue_mismatch = 10,  ///< The command in the send queue is not the one that its reference names.
-  send_queue_fault = 11,  ///< The send queue could not be read.
-  sequence_out_of_range = 12,  ///< The sequence number is further ahead than the send queue is long.
-  queuing_structure_mismatch = 13,  ///< The queuing structure holds an entry that was not written there.
-  queuing_structure_fault = 14,  ///< The queuing structure could not be reached, or is too small.
+  send_queue_mismatch = 10,  ///< The reference names another command than the one in the send queue.
+  send_queue_fault = 11,  ///< The device could not read the send queue.
+  sequence_out_of_range = 12,  ///< The sequence number is further ahead than the send queue length.
+  queuing_structure_mismatch = 13,  ///< An entry of the queuing structure differs from the one written.
+  queuing_structure_fault = 14,  ///< The device could not access the queuing structure, or it is too small.
   completion_queue_failed = 15,  ///< A completion queue of the queue pair is in error.
-  receive_queue_mismatch = 16,  ///< A reference, an entry or the tail of the receive queue is not as it has to be.
-  receive_queue_fault = 17,  ///< The receive queue could not be read.
-  segment_0_differs = 18,  ///< A DWORD of segment 0 came again, with another value.
+  receive_queue_mismatch = 16,  ///< A reference, an entry or the tail of the receive queue is malformed.
+  receive_queue_fault = 17,  ///< The device could not read the receive queue.
+  segment_0_differs = 18,  ///< A DWORD of segment 0 was rewritten with another value.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(Refusal value) {
   switch (value) {
     case Refusal::none: return "none";
@@ -720,7 +720,7 @@ enum class QualityOfServiceLevel : uint8_t {
   high = 1,  ///< High.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(QualityOfServiceLevel value) {
   switch (value) {
     case QualityOfServiceLevel::low: return "low";
@@ -729,15 +729,15 @@ constexpr const char* name(QualityOfServiceLevel value) {
   return "unknown";
 }
 
-/// Owner of the PCBs: a group of the collect group table within a function, or the part that all functions share. 2 bits.
+/// Owner of PCBs: a group of a function in the collect group table, or the pool that all functions share. 2 bits.
 enum class CollectGroup : uint8_t {
-  low = 0,  ///< The low level's allotment.
-  high = 1,  ///< The high level's allotment.
-  function_shared = 2,  ///< The part that the function's levels share.
-  device_shared = 3,  ///< The part that all functions share.
+  low = 0,  ///< Allotment of the low level.
+  high = 1,  ///< Allotment of the high level.
+  function_shared = 2,  ///< Pool shared by the levels of the function.
+  device_shared = 3,  ///< Pool shared by all functions.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(CollectGroup value) {
   switch (value) {
     case CollectGroup::low: return "low";
@@ -750,12 +750,12 @@ constexpr const char* name(CollectGroup value) {
 
 /// Type of a kick record. 8 bits.
 enum class KickRecordType : uint8_t {
-  none = 0,  ///< Not written.
-  kicked = 1,  ///< A command was kicked.
-  sent = 2,  ///< The last packet of a command has left.
+  none = 0,  ///< No record written.
+  kicked = 1,  ///< The device kicked a command.
+  sent = 2,  ///< The device sent the last packet of a command.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(KickRecordType value) {
   switch (value) {
     case KickRecordType::none: return "none";
@@ -765,17 +765,17 @@ constexpr const char* name(KickRecordType value) {
   return "unknown";
 }
 
-/// Right of a memory region, a memory window or a queue pair, as the number of its bit in access flags; the bits are those of ibv_access_flags. 3 bits.
+/// Right of a memory region, a memory window or a queue pair, as a bit number of access flags. The bits are those of ibv_access_flags. 3 bits.
 enum class AccessFlag : uint8_t {
-  local_write = 0,  ///< The device may write it for its owner.
-  remote_write = 1,  ///< RDMA WRITE; asks for local_write.
+  local_write = 0,  ///< The device may write to it for its owner.
+  remote_write = 1,  ///< RDMA WRITE; requires local_write.
   remote_read = 2,  ///< RDMA READ.
-  remote_atomic = 3,  ///< Atomics; asks for local_write.
+  remote_atomic = 3,  ///< Atomics; requires local_write.
   memory_window_bind = 4,  ///< Memory windows may be bound to it.
-  zero_based = 5,  ///< Addresses count from 0.
+  zero_based = 5,  ///< Addresses start at 0.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(AccessFlag value) {
   switch (value) {
     case AccessFlag::local_write: return "local_write";
@@ -788,18 +788,18 @@ constexpr const char* name(AccessFlag value) {
   return "unknown";
 }
 
-/// Why a queue pair may not send its next command now. 3 bits.
+/// Reason why a queue pair may not send its next command now. 3 bits.
 enum class SendHold : uint8_t {
-  none = 0,  ///< It may.
-  fence = 1,  ///< The command waits for READs and atomics before it.
-  read_atomic = 2,  ///< As many READs and atomics are outstanding as the initiator depth allows.
-  packet_window = 3,  ///< 2^23 PSNs would not be acknowledged.
-  receiver_not_ready = 4,  ///< The peer asked to wait.
-  message_limit = 5,  ///< The peer has granted no credit for the message.
-  local_operation = 6,  ///< A bind or local invalidate waits until all work requests before it are complete.
+  none = 0,  ///< No reason: it may send.
+  fence = 1,  ///< The fenced command waits for earlier READs and atomics.
+  read_atomic = 2,  ///< The outstanding READs and atomics have reached the initiator depth.
+  packet_window = 3,  ///< The command would leave 2^23 PSNs unacknowledged.
+  receiver_not_ready = 4,  ///< The peer sent an RNR NAK.
+  message_limit = 5,  ///< The peer has not granted credit for the message.
+  local_operation = 6,  ///< A bind or local invalidate waits for all earlier work requests to complete.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(SendHold value) {
   switch (value) {
     case SendHold::none: return "none";
@@ -813,15 +813,15 @@ constexpr const char* name(SendHold value) {
   return "unknown";
 }
 
-/// Room that a queue pair waits for before its next command is fetched. 2 bits.
+/// Room that a queue pair needs before the device fetches its next command. 2 bits.
 enum class RoomWait : uint8_t {
-  none = 0,  ///< It waits for none.
-  lane = 1,  ///< On the list of the TVL that its commands are on, which takes no more now.
-  level = 2,  ///< On the list of any TVL of its level: none takes more now.
-  function = 3,  ///< An entry credit of its function: as many of its commands are on lists as may be.
+  none = 0,  ///< It needs none.
+  lane = 1,  ///< Room on the list of the TVL that holds its commands.
+  level = 2,  ///< Room on the list of any TVL of its level.
+  function = 3,  ///< An entry credit of its function, all of which are in use.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(RoomWait value) {
   switch (value) {
     case RoomWait::none: return "none";
@@ -834,15 +834,15 @@ constexpr const char* name(RoomWait value) {
 
 /// Subject of a queue pair notice. 3 bits.
 enum class QueuePairNoticeKind : uint8_t {
-  resume = 0,  ///< The send queue need not wait any longer.
-  rewind = 1,  ///< The send queue goes back to the oldest message that is not acknowledged.
-  flush = 2,  ///< The queue pair is in error: its queues are flushed.
-  take_descriptor = 3,  ///< The next receive work request is to be taken.
-  descriptor_taken = 4,  ///< It was taken.
-  no_descriptor = 5,  ///< None was taken: none is posted, or the receive queue cannot be read.
+  resume = 0,  ///< The send queue may continue.
+  rewind = 1,  ///< The send queue returns to the oldest unacknowledged message.
+  flush = 2,  ///< The queue pair is in error; flush its queues.
+  take_descriptor = 3,  ///< Take the next receive work request.
+  descriptor_taken = 4,  ///< The receive work request was taken.
+  no_descriptor = 5,  ///< None was taken: none is posted, or the device cannot read the receive queue.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(QueuePairNoticeKind value) {
   switch (value) {
     case QueuePairNoticeKind::resume: return "resume";
@@ -857,16 +857,16 @@ constexpr const char* name(QueuePairNoticeKind value) {
 
 /// Treatment of an accepted request packet. 4 bits.
 enum class ReceiveAction : uint8_t {
-  send = 0,  ///< Its payload goes into a receive queue entry.
-  rdma_write = 1,  ///< Its payload goes to the remote address.
-  rdma_read = 2,  ///< It is answered with memory.
-  atomic = 3,  ///< It changes memory and is answered with what was there.
-  acknowledge = 4,  ///< A duplicate: it is acknowledged again.
-  refuse = 5,  ///< It is answered with a NAK.
-  flush = 6,  ///< No packet: the receive queue is flushed.
+  send = 0,  ///< Write its payload to a receive work request.
+  rdma_write = 1,  ///< Write its payload to the remote address.
+  rdma_read = 2,  ///< Answer with data from memory.
+  atomic = 3,  ///< Modify memory and answer with the former value.
+  acknowledge = 4,  ///< Acknowledge a duplicate again.
+  refuse = 5,  ///< Answer with a NAK.
+  flush = 6,  ///< No packet: flush the receive queue.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ReceiveAction value) {
   switch (value) {
     case ReceiveAction::send: return "send";
@@ -880,14 +880,14 @@ constexpr const char* name(ReceiveAction value) {
   return "unknown";
 }
 
-/// Message whose first packet a responder has accepted, and whose last is still to come. 2 bits.
+/// Message of which the responder has accepted the first packet and not yet the last. 2 bits.
 enum class ReceiveMessage : uint8_t {
   none = 0,  ///< None.
   send = 1,  ///< A SEND.
   rdma_write = 2,  ///< An RDMA WRITE.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ReceiveMessage value) {
   switch (value) {
     case ReceiveMessage::none: return "none";
@@ -899,12 +899,12 @@ constexpr const char* name(ReceiveMessage value) {
 
 /// Kind of an answer to a request. 2 bits.
 enum class AnswerKind : uint8_t {
-  acknowledge = 0,  ///< ACK, NAK or RNR NAK, as the syndrome says.
-  read = 1,  ///< Memory, in RDMA READ responses.
-  atomic = 2,  ///< The former value of memory, of an atomic.
+  acknowledge = 0,  ///< ACK, NAK or RNR NAK, according to the syndrome.
+  read = 1,  ///< Data from memory, in RDMA READ responses.
+  atomic = 2,  ///< Former value of memory, for an atomic.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(AnswerKind value) {
   switch (value) {
     case AnswerKind::acknowledge: return "acknowledge";
@@ -914,10 +914,10 @@ constexpr const char* name(AnswerKind value) {
   return "unknown";
 }
 
-/// Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2); the low 5 bits of an acknowledge are a credit count, of receiver_not_ready a timer. 8 bits.
+/// Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2). The low 5 bits are a credit count in an acknowledge and a timer in receiver_not_ready. 8 bits.
 enum class Syndrome : uint8_t {
   acknowledge = 0,  ///< ACK
-  acknowledge_without_credits = 31,  ///< ACK of a responder that counts no end-to-end credits
+  acknowledge_without_credits = 31,  ///< ACK of a responder without end-to-end credits
   receiver_not_ready = 32,  ///< RNR NAK
   sequence_error = 96,  ///< NAK, PSN sequence error
   invalid_request = 97,  ///< NAK, invalid request
@@ -926,7 +926,7 @@ enum class Syndrome : uint8_t {
   invalid_reliable_datagram_request = 100,  ///< NAK, invalid RD request
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(Syndrome value) {
   switch (value) {
     case Syndrome::acknowledge: return "acknowledge";
@@ -941,15 +941,15 @@ constexpr const char* name(Syndrome value) {
   return "unknown";
 }
 
-/// Where a command came from. 2 bits.
+/// Origin of a command. 2 bits.
 enum class KickOrigin : uint8_t {
   collected = 0,  ///< Collected in a pool PCB.
-  send_queue_mode = 1,  ///< Found no PCB.
+  send_queue_mode = 1,  ///< No PCB was available.
   scheduled = 2,  ///< Fetched by the send queue scheduler.
   management = 3,  ///< A management command.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(KickOrigin value) {
   switch (value) {
     case KickOrigin::collected: return "collected";
@@ -960,7 +960,7 @@ constexpr const char* name(KickOrigin value) {
   return "unknown";
 }
 
-/// Contents of a region of the BARs. 8 bits.
+/// Contents of a BAR region. 8 bits.
 enum class RegionType : uint8_t {
   none = 0,  ///< Unused entry.
   identity = 1,  ///< Identity registers.
@@ -970,7 +970,7 @@ enum class RegionType : uint8_t {
   msix = 5,  ///< MSI-X table and pending bits.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(RegionType value) {
   switch (value) {
     case RegionType::none: return "none";
@@ -983,13 +983,13 @@ constexpr const char* name(RegionType value) {
   return "unknown";
 }
 
-/// How the scoreboard is kept; the outcome is the same (US8589610, scoreboard update). 1 bits.
+/// Variant of the scoreboard update; all give the same result (US8589610, scoreboard update). 1 bits.
 enum class ScoreboardVariant : uint8_t {
-  masked = 0,  ///< The mask holds the segments of this write, and the unused bits when the length came in with it.
-  direct = 1,  ///< The scoreboard holds received segments, the mask only unused bits.
+  masked = 0,  ///< The mask covers the segments of this write, and the unused bits if the write contains the length.
+  direct = 1,  ///< The scoreboard holds the received segments, the mask only the unused bits.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(ScoreboardVariant value) {
   switch (value) {
     case ScoreboardVariant::masked: return "masked";
@@ -1000,12 +1000,12 @@ constexpr const char* name(ScoreboardVariant value) {
 
 /// Doorbell slot of a VCB page, numbered from doorbell_slots_offset in steps of 8 B. 8 bits.
 enum class DoorbellSlot : uint8_t {
-  start = 0,  ///< Start the scheduler for a queue pair, through a sequence number.
+  start = 0,  ///< Start the scheduler for a queue pair, up to a sequence number.
   stop = 1,  ///< Stop the scheduler for a queue pair.
   cancel = 2,  ///< Cancel this VCB.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(DoorbellSlot value) {
   switch (value) {
     case DoorbellSlot::start: return "start";
@@ -1057,7 +1057,7 @@ enum class PacketOpcode : uint8_t {
   congestion_notification = 129,  ///< CNP (annex A17)
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PacketOpcode value) {
   switch (value) {
     case PacketOpcode::reliable_connection_send_first: return "reliable_connection_send_first";
@@ -1104,12 +1104,12 @@ constexpr const char* name(PacketOpcode value) {
 
 /// Link layer of a port, in the order of libibverbs. 8 bits.
 enum class LinkLayer : uint8_t {
-  unspecified = 0,  ///< Not known.
+  unspecified = 0,  ///< Unknown.
   infiniband = 1,  ///< LRH and VCRC.
   ethernet = 2,  ///< RoCEv2 (annex A17).
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(LinkLayer value) {
   switch (value) {
     case LinkLayer::unspecified: return "unspecified";
@@ -1127,7 +1127,7 @@ enum class EtherType : uint16_t {
   ipv6 = 34525,  ///< IPv6
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(EtherType value) {
   switch (value) {
     case EtherType::ipv4: return "ipv4";
@@ -1138,14 +1138,14 @@ constexpr const char* name(EtherType value) {
   return "unknown";
 }
 
-/// Protocol of an IPv4 header, next header of an IPv6 header or GRH. 8 bits.
+/// Protocol of an IPv4 header; next header of an IPv6 header or GRH. 8 bits.
 enum class IpProtocol : uint8_t {
   udp = 17,  ///< UDP
   infiniband_transport = 27,  ///< BTH (InfiniBand volume 1, 8.3)
   icmpv6 = 58,  ///< ICMPv6
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(IpProtocol value) {
   switch (value) {
     case IpProtocol::udp: return "udp";
@@ -1157,11 +1157,11 @@ constexpr const char* name(IpProtocol value) {
 
 /// Operation of ARP (RFC 826). 16 bits.
 enum class AddressResolutionOperation : uint16_t {
-  request = 1,  ///< Who has the address?
-  reply = 2,  ///< The sender has.
+  request = 1,  ///< Request for the MAC of an address.
+  reply = 2,  ///< Answer with the sender's MAC.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(AddressResolutionOperation value) {
   switch (value) {
     case AddressResolutionOperation::request: return "request";
@@ -1170,13 +1170,13 @@ constexpr const char* name(AddressResolutionOperation value) {
   return "unknown";
 }
 
-/// Type of an ICMPv6 message about neighbors (RFC 4861, 4.3 and 4.4). 8 bits.
+/// Type of an ICMPv6 neighbor discovery message (RFC 4861, 4.3 and 4.4). 8 bits.
 enum class NeighborMessageType : uint8_t {
-  solicitation = 135,  ///< Who has the address?
-  advertisement = 136,  ///< The sender has.
+  solicitation = 135,  ///< Request for the MAC of an address.
+  advertisement = 136,  ///< Answer with the sender's MAC.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(NeighborMessageType value) {
   switch (value) {
     case NeighborMessageType::solicitation: return "solicitation";
@@ -1185,13 +1185,13 @@ constexpr const char* name(NeighborMessageType value) {
   return "unknown";
 }
 
-/// Option of a message about neighbors (RFC 4861, 4.6.1). 8 bits.
+/// Option of a neighbor discovery message (RFC 4861, 4.6.1). 8 bits.
 enum class NeighborOptionType : uint8_t {
   source_link_layer_address = 1,  ///< MAC of the sender.
   target_link_layer_address = 2,  ///< MAC of the target.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(NeighborOptionType value) {
   switch (value) {
     case NeighborOptionType::source_link_layer_address: return "source_link_layer_address";
@@ -1208,7 +1208,7 @@ enum class LinkNextHeader : uint8_t {
   global = 3,  ///< GRH, then BTH.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(LinkNextHeader value) {
   switch (value) {
     case LinkNextHeader::raw: return "raw";
@@ -1221,14 +1221,14 @@ constexpr const char* name(LinkNextHeader value) {
 
 /// State of a port (InfiniBand volume 1, 7.2), in the order of libibverbs. 8 bits.
 enum class PortState : uint8_t {
-  none = 0,  ///< Not known.
+  none = 0,  ///< Unknown.
   down = 1,  ///< Down
   initialize = 2,  ///< Initialize
   armed = 3,  ///< Arm
   active = 4,  ///< Active
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PortState value) {
   switch (value) {
     case PortState::none: return "none";
@@ -1240,15 +1240,15 @@ constexpr const char* name(PortState value) {
   return "unknown";
 }
 
-/// Physical state of a port, as PortPhysicalState of PortInfo. 8 bits.
+/// Physical state of a port, as in PortPhysicalState of PortInfo. 8 bits.
 enum class PortPhysicalState : uint8_t {
-  none = 0,  ///< Not known.
-  polling = 2,  ///< Polling: its link has no peer.
+  none = 0,  ///< Unknown.
+  polling = 2,  ///< Polling: the link has no peer.
   disabled = 3,  ///< Disabled
   link_up = 5,  ///< LinkUp
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PortPhysicalState value) {
   switch (value) {
     case PortPhysicalState::none: return "none";
@@ -1259,18 +1259,18 @@ constexpr const char* name(PortPhysicalState value) {
   return "unknown";
 }
 
-/// Why a port discards a packet. 3 bits.
+/// Reason why a port discards a packet. 3 bits.
 enum class PortDiscard : uint8_t {
-  none = 0,  ///< It does not.
+  none = 0,  ///< Not discarded.
   port_down = 1,  ///< The port is down.
-  no_link = 2,  ///< Not to an own address, and no link is attached.
+  no_link = 2,  ///< The destination is not an own address, and no link is attached.
   paused = 3,  ///< The link was paused for longer than the discard limit.
-  no_buffer = 4,  ///< No receive buffer came free within the discard limit.
-  too_long = 5,  ///< The arrived bytes are longer than any packet.
-  unreachable = 6,  ///< No port on the link has the destination's address.
+  no_buffer = 4,  ///< No receive buffer became free within the discard limit.
+  too_long = 5,  ///< The frame is longer than any packet.
+  unreachable = 6,  ///< No port on the link has the destination address.
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PortDiscard value) {
   switch (value) {
     case PortDiscard::none: return "none";
@@ -1284,37 +1284,37 @@ constexpr const char* name(PortDiscard value) {
   return "unknown";
 }
 
-/// Why a received packet is dropped. 8 bits.
+/// Reason why packet_receiver drops a packet. 8 bits.
 enum class PacketDrop : uint8_t {
-  none = 0,  ///< It is not.
-  too_short = 1,  ///< It ends within its headers.
+  none = 0,  ///< Not dropped.
+  too_short = 1,  ///< The packet ends within its headers.
   too_long = 2,  ///< More than 4096 B of payload.
   unknown_ether_type = 3,  ///< Neither IPv4 nor IPv6.
-  bad_ip_header = 4,  ///< Version or header length are wrong, or there are IPv4 options.
+  bad_ip_header = 4,  ///< The version or header length is wrong, or the header has options.
   ip_fragment = 5,  ///< A fragment of an IPv4 packet.
   ip_checksum_mismatch = 6,  ///< The IPv4 header checksum is wrong.
-  unknown_ip_protocol = 7,  ///< No UDP in IP, or no BTH behind a GRH.
-  wrong_udp_port = 8,  ///< Not for UDP port 4791.
-  udp_checksum_mismatch = 9,  ///< A UDP checksum is there and wrong.
+  unknown_ip_protocol = 7,  ///< IP without UDP, or a GRH without a BTH.
+  wrong_udp_port = 8,  ///< The destination is not UDP port 4791.
+  udp_checksum_mismatch = 9,  ///< The UDP checksum is present and wrong.
   unknown_link_version = 10,  ///< LVer is not 0.
-  raw_packet = 11,  ///< LNH says neither BTH nor GRH.
+  raw_packet = 11,  ///< LNH indicates neither BTH nor GRH.
   bad_global_route_header = 12,  ///< IPVer of the GRH is not 6.
-  length_mismatch = 13,  ///< Lengths in the headers contradict each other or the packet, or there is more pad than payload and pad.
+  length_mismatch = 13,  ///< Header lengths contradict each other or the packet, or the pad exceeds the rest.
   vcrc_mismatch = 14,  ///< VCRC.
   unknown_transport_version = 15,  ///< TVer is not 0.
   unknown_opcode = 16,  ///< OpCode.
-  unexpected_payload = 17,  ///< Payload behind an opcode that has none.
+  unexpected_payload = 17,  ///< Payload after an opcode that has none.
   icrc_mismatch = 18,  ///< ICRC.
-  unknown_queue_pair = 19,  ///< The number is bound to no queue pair, or that one waits to be destroyed or reset.
-  wrong_service = 20,  ///< The OpCode is of another service than the queue pair.
-  wrong_destination = 21,  ///< Not to the port, GID or LID of the queue pair.
-  wrong_source = 22,  ///< Not from the peer of the queue pair.
+  unknown_queue_pair = 19,  ///< The number is not bound, or its queue pair is waiting to be destroyed or reset.
+  wrong_service = 20,  ///< The OpCode belongs to another service than the queue pair's.
+  wrong_destination = 21,  ///< The destination is not the port, GID or LID of the queue pair.
+  wrong_source = 22,  ///< The source is not the peer of the queue pair.
   wrong_partition_key = 23,  ///< P_Key.
   wrong_queue_key = 24,  ///< Q_Key.
-  time_wait = 25,  ///< The number is in time-wait: the packet is of a connection that has ended (US7095750).
+  time_wait = 25,  ///< The number is in time-wait: the packet belongs to a connection that has ended (US7095750).
 };
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(PacketDrop value) {
   switch (value) {
     case PacketDrop::none: return "none";

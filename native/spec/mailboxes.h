@@ -13,8 +13,8 @@
 // Mailboxes of management commands.
 namespace fpga_verbs::spec {
 
-/// Head of each 4 KiB page of a mailbox; 4080 B of content follow.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Head of each 4 KiB page of a mailbox, followed by 4080 B of content.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) MailboxHeader {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned next_bit = 0, next_width = 64;
@@ -41,8 +41,8 @@ struct alignas(8) MailboxHeader {
 static_assert(sizeof(MailboxHeader) == MailboxHeader::bytes && offsetof(MailboxHeader, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<MailboxHeader> && std::is_standard_layout_v<MailboxHeader>);
 
-/// Input of create_event_queue; a page list (page_table_entry each) follows.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of create_event_queue, followed by a page list of page_table_entry.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) CreateEventQueueInput {
   static constexpr unsigned bytes = 32;
   static constexpr unsigned event_queue_bit = 0, event_queue_width = 8;
@@ -54,7 +54,7 @@ struct alignas(8) CreateEventQueueInput {
 
   std::array<uint32_t, 8> dwords{};
 
-  /// Number, 0 to 7; 0 takes the asynchronous events. Signals MSI-X vector of the same number.
+  /// Number, 0 to 7. Queue 0 receives asynchronous events. The queue signals the MSI-X vector of the same number.
   constexpr uint32_t event_queue() const { return dwords[0] & 0xffu; }
   constexpr void set_event_queue(uint32_t value) { dwords[0] = (dwords[0] & 0xffffff00u) | (value & 0xffu); }
 
@@ -66,15 +66,15 @@ struct alignas(8) CreateEventQueueInput {
   constexpr uint32_t pages() const { return dwords[0] >> 16; }
   constexpr void set_pages(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Interrupt after so many. Unit: events.
+  /// Interrupt after this many events, Unit: events.
   constexpr uint32_t moderation_count() const { return dwords[1] & 0xffffu; }
   constexpr void set_moderation_count(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// or after so long. Unit: microseconds.
+  /// or after this time. Unit: microseconds.
   constexpr uint32_t moderation_time() const { return dwords[1] >> 16; }
   constexpr void set_moderation_time(uint32_t value) { dwords[1] = (dwords[1] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Where the host keeps its head: a ring_head. Unit: bytes.
+  /// DMA address of the host's head, a ring_head. Unit: bytes.
   constexpr uint64_t head_address() const { return uint64_t{dwords[3]} << 32 | dwords[2]; }
   constexpr void set_head_address(uint64_t value) {
     dwords[2] = static_cast<uint32_t>(value);
@@ -89,8 +89,8 @@ struct alignas(8) CreateEventQueueInput {
 static_assert(sizeof(CreateEventQueueInput) == CreateEventQueueInput::bytes && offsetof(CreateEventQueueInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CreateEventQueueInput> && std::is_standard_layout_v<CreateEventQueueInput>);
 
-/// Input of create_completion_queue; a page list follows.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of create_completion_queue, followed by a page list.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) CreateCompletionQueueInput {
   static constexpr unsigned bytes = 32;
   static constexpr unsigned event_queue_bit = 0, event_queue_width = 8;
@@ -110,7 +110,7 @@ struct alignas(8) CreateCompletionQueueInput {
   constexpr uint32_t entries_log2() const { return (dwords[0] >> 8) & 0x1fu; }
   constexpr void set_entries_log2(uint32_t value) { dwords[0] = (dwords[0] & 0xffffe0ffu) | ((value & 0x1fu) << 8); }
 
-  /// Entries of variable size behind references: the pages of the references come first, those of the entries after them.
+  /// Entries of variable size, behind references. The pages of the references come first, then those of the entries.
   constexpr uint32_t variable() const { return (dwords[0] >> 13) & 0x1u; }
   constexpr void set_variable(uint32_t value) { dwords[0] = (dwords[0] & 0xffffdfffu) | ((value & 0x1u) << 13); }
 
@@ -118,14 +118,14 @@ struct alignas(8) CreateCompletionQueueInput {
   constexpr uint32_t pages() const { return dwords[0] >> 16; }
   constexpr void set_pages(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Where the host keeps its head: a ring_head. Unit: bytes.
+  /// DMA address of the host's head, a ring_head. Unit: bytes.
   constexpr uint64_t head_address() const { return uint64_t{dwords[3]} << 32 | dwords[2]; }
   constexpr void set_head_address(uint64_t value) {
     dwords[2] = static_cast<uint32_t>(value);
     dwords[3] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// Returned in events, as their detail.
+  /// Returned as the detail of events.
   constexpr uint64_t user_handle() const { return (uint64_t{dwords[5]} << 32 | dwords[4]) & 0xffffffffffffu; }
   constexpr void set_user_handle(uint64_t value) {
     dwords[4] = static_cast<uint32_t>(value);
@@ -140,8 +140,8 @@ struct alignas(8) CreateCompletionQueueInput {
 static_assert(sizeof(CreateCompletionQueueInput) == CreateCompletionQueueInput::bytes && offsetof(CreateCompletionQueueInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CreateCompletionQueueInput> && std::is_standard_layout_v<CreateCompletionQueueInput>);
 
-/// Input of resize_completion_queue; a page list follows. Entries keep their running numbers: number i lies in slot i modulo the new size, with the phase of that round there. The host takes nothing meanwhile. It has given all slots the phase and sequence of the round before, and copies what lies between its head and the tail of the answer.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of resize_completion_queue, followed by a page list. Entries keep their running numbers: entry i is in slot i modulo the new size, with the phase of that round. Before the command, the host gives all slots the phase and sequence of the previous round, and it stops polling. Afterwards it copies the entries between its head and the returned tail.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ResizeCompletionQueueInput {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned entries_log2_bit = 8, entries_log2_width = 5;
@@ -149,7 +149,7 @@ struct alignas(8) ResizeCompletionQueueInput {
 
   std::array<uint32_t, 2> dwords{};
 
-  /// log2 of the entries; refused where those beyond the host's head are more.
+  /// log2 of the entries. The device refuses a size below the number of entries beyond the host's head.
   constexpr uint32_t entries_log2() const { return (dwords[0] >> 8) & 0x1fu; }
   constexpr void set_entries_log2(uint32_t value) { dwords[0] = (dwords[0] & 0xffffe0ffu) | ((value & 0x1fu) << 8); }
 
@@ -165,8 +165,8 @@ struct alignas(8) ResizeCompletionQueueInput {
 static_assert(sizeof(ResizeCompletionQueueInput) == ResizeCompletionQueueInput::bytes && offsetof(ResizeCompletionQueueInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ResizeCompletionQueueInput> && std::is_standard_layout_v<ResizeCompletionQueueInput>);
 
-/// Input of moderate_completion_queue. With either field 0 the event comes at the first completion.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of moderate_completion_queue. If either field is 0, the first completion raises the event.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ModerateCompletionQueueInput {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned count_bit = 0, count_width = 16;
@@ -174,11 +174,11 @@ struct alignas(8) ModerateCompletionQueueInput {
 
   std::array<uint32_t, 2> dwords{};
 
-  /// The event comes with this one since the arming, Unit: completions.
+  /// The device raises the event at this many completions since the arm request, Unit: completions.
   constexpr uint32_t count() const { return dwords[0] & 0xffffu; }
   constexpr void set_count(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// or so long after the first, whichever is earlier. Unit: microseconds.
+  /// or this long after the first one, whichever is earlier. Unit: microseconds.
   constexpr uint32_t period() const { return dwords[0] >> 16; }
   constexpr void set_period(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
 
@@ -190,8 +190,8 @@ struct alignas(8) ModerateCompletionQueueInput {
 static_assert(sizeof(ModerateCompletionQueueInput) == ModerateCompletionQueueInput::bytes && offsetof(ModerateCompletionQueueInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ModerateCompletionQueueInput> && std::is_standard_layout_v<ModerateCompletionQueueInput>);
 
-/// Input of create_queue_pair; page lists follow in the order send queue, send entries, receive queue, receive entries.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of create_queue_pair, followed by page lists in the order send queue, send entries, receive queue, receive entries.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) CreateQueuePairInput {
   static constexpr unsigned bytes = 96;
   static constexpr unsigned service_type_bit = 0, service_type_width = 4;
@@ -269,7 +269,7 @@ struct alignas(8) CreateQueuePairInput {
   constexpr uint32_t receive_entry_pages() const { return dwords[7] >> 16; }
   constexpr void set_receive_entry_pages(uint32_t value) { dwords[7] = (dwords[7] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Where the host keeps the receive tail. Unit: bytes.
+  /// DMA address of the receive queue tail in host memory. Unit: bytes.
   constexpr uint64_t receive_tail_address() const { return uint64_t{dwords[9]} << 32 | dwords[8]; }
   constexpr void set_receive_tail_address(uint64_t value) {
     dwords[8] = static_cast<uint32_t>(value);
@@ -291,8 +291,8 @@ struct alignas(8) CreateQueuePairInput {
 static_assert(sizeof(CreateQueuePairInput) == CreateQueuePairInput::bytes && offsetof(CreateQueuePairInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CreateQueuePairInput> && std::is_standard_layout_v<CreateQueuePairInput>);
 
-/// Input of create_shared_receive_queue; page lists follow in the order queue, entries.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of create_shared_receive_queue, followed by page lists in the order queue, entries.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) CreateSharedReceiveQueueInput {
   static constexpr unsigned bytes = 32;
   static constexpr unsigned queue_log2_bit = 0, queue_log2_width = 5;
@@ -308,7 +308,7 @@ struct alignas(8) CreateSharedReceiveQueueInput {
   constexpr uint32_t queue_log2() const { return dwords[0] & 0x1fu; }
   constexpr void set_queue_log2(uint32_t value) { dwords[0] = (dwords[0] & 0xffffffe0u) | (value & 0x1fu); }
 
-  /// Protection domain of what its work requests name.
+  /// Protection domain of the memory that its work requests use.
   constexpr uint32_t protection_domain() const { return dwords[1] & 0xffffffu; }
   constexpr void set_protection_domain(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
@@ -320,11 +320,11 @@ struct alignas(8) CreateSharedReceiveQueueInput {
   constexpr uint32_t entry_pages() const { return dwords[2] >> 16; }
   constexpr void set_entry_pages(uint32_t value) { dwords[2] = (dwords[2] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// With fewer left the limit event is reported, once; 0: never. Unit: work requests.
+  /// The device reports the limit event once, when fewer are left; 0: never. Unit: work requests.
   constexpr uint32_t limit() const { return dwords[3] & 0xffffu; }
   constexpr void set_limit(uint32_t value) { dwords[3] = (dwords[3] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Where the host keeps the tail: a receive_queue_tail. Unit: bytes.
+  /// DMA address of the tail in host memory, a receive_queue_tail. Unit: bytes.
   constexpr uint64_t tail_address() const { return uint64_t{dwords[5]} << 32 | dwords[4]; }
   constexpr void set_tail_address(uint64_t value) {
     dwords[4] = static_cast<uint32_t>(value);
@@ -339,8 +339,8 @@ struct alignas(8) CreateSharedReceiveQueueInput {
 static_assert(sizeof(CreateSharedReceiveQueueInput) == CreateSharedReceiveQueueInput::bytes && offsetof(CreateSharedReceiveQueueInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CreateSharedReceiveQueueInput> && std::is_standard_layout_v<CreateSharedReceiveQueueInput>);
 
-/// Input of modify_shared_receive_queue, of a larger queue with page lists in the order queue, entries; and output of query_shared_receive_queue.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of modify_shared_receive_queue, followed by page lists in the order queue, entries for a larger queue. Output of query_shared_receive_queue.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) SharedReceiveQueueAttributes {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned limit_bit = 0, limit_width = 16;
@@ -352,11 +352,11 @@ struct alignas(8) SharedReceiveQueueAttributes {
 
   std::array<uint32_t, 4> dwords{};
 
-  /// With fewer left the limit event is reported, once; 0: never, or it was. Unit: work requests.
+  /// The device reports the limit event once, when fewer are left; 0: never, or already reported. Unit: work requests.
   constexpr uint32_t limit() const { return dwords[0] & 0xffffu; }
   constexpr void set_limit(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Modify: pages of receive entries of the larger queue; 0: the size stays. Unit: pages.
+  /// Modify: pages of receive entries of the larger queue; 0: keep the size. Unit: pages.
   constexpr uint32_t entry_pages() const { return dwords[0] >> 16; }
   constexpr void set_entry_pages(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
 
@@ -364,15 +364,15 @@ struct alignas(8) SharedReceiveQueueAttributes {
   constexpr uint32_t queue_log2() const { return dwords[1] & 0x1fu; }
   constexpr void set_queue_log2(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffe0u) | (value & 0x1fu); }
 
-  /// Query: in error, nothing is taken from it.
+  /// Query: the queue is in error and supplies no work requests.
   constexpr uint32_t failed() const { return (dwords[1] >> 5) & 0x1u; }
   constexpr void set_failed(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffdfu) | ((value & 0x1u) << 5); }
 
-  /// Modify: the limit stays as it is, and is 0 here.
+  /// Modify: keep the limit; the limit field must be 0.
   constexpr uint32_t keep_limit() const { return (dwords[1] >> 6) & 0x1u; }
   constexpr void set_keep_limit(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffbfu) | ((value & 0x1u) << 6); }
 
-  /// Query: queue pairs that receive from it.
+  /// Query: queue pairs that use it.
   constexpr uint32_t queue_pairs() const { return dwords[2]; }
   constexpr void set_queue_pairs(uint32_t value) { dwords[2] = value; }
 
@@ -384,8 +384,8 @@ struct alignas(8) SharedReceiveQueueAttributes {
 static_assert(sizeof(SharedReceiveQueueAttributes) == SharedReceiveQueueAttributes::bytes && offsetof(SharedReceiveQueueAttributes, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<SharedReceiveQueueAttributes> && std::is_standard_layout_v<SharedReceiveQueueAttributes>);
 
-/// Input of modify_queue_pair and, with positions, output of query_queue_pair.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of modify_queue_pair. With positions, output of query_queue_pair.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairAttributes {
   static constexpr unsigned bytes = 128;
   static constexpr unsigned attribute_mask_bit = 0, attribute_mask_width = 32;
@@ -418,7 +418,7 @@ struct alignas(8) QueuePairAttributes {
 
   std::array<uint32_t, 32> dwords{};
 
-  /// Which fields are meant: bits of queue_pair_attribute.
+  /// Valid fields: bits of queue_pair_attribute.
   constexpr uint32_t attribute_mask() const { return dwords[0]; }
   constexpr void set_attribute_mask(uint32_t value) { dwords[0] = value; }
 
@@ -426,7 +426,7 @@ struct alignas(8) QueuePairAttributes {
   constexpr QueuePairState state() const { return static_cast<QueuePairState>(dwords[1] & 0xfu); }
   constexpr void set_state(QueuePairState value) { dwords[1] = (dwords[1] & 0xfffffff0u) | (static_cast<uint32_t>(value) & 0xfu); }
 
-  /// State that the caller believes.
+  /// State that the caller assumes.
   constexpr QueuePairState current_state() const { return static_cast<QueuePairState>((dwords[1] >> 4) & 0xfu); }
   constexpr void set_current_state(QueuePairState value) { dwords[1] = (dwords[1] & 0xffffff0fu) | ((static_cast<uint32_t>(value) & 0xfu) << 4); }
 
@@ -490,7 +490,7 @@ struct alignas(8) QueuePairAttributes {
   constexpr uint32_t queue_key() const { return dwords[7]; }
   constexpr void set_queue_key(uint32_t value) { dwords[7] = value; }
 
-  /// Query: sequence number to execute.
+  /// Query: next sequence number to execute.
   constexpr uint32_t next() const { return dwords[8] & 0xffffu; }
   constexpr void set_next(uint32_t value) { dwords[8] = (dwords[8] & 0xffff0000u) | (value & 0xffffu); }
 
@@ -498,15 +498,15 @@ struct alignas(8) QueuePairAttributes {
   constexpr uint32_t posted() const { return dwords[8] >> 16; }
   constexpr void set_posted(uint32_t value) { dwords[8] = (dwords[8] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Query: oldest not acknowledged.
+  /// Query: oldest unacknowledged.
   constexpr uint32_t acknowledged() const { return dwords[9] & 0xffffu; }
   constexpr void set_acknowledged(uint32_t value) { dwords[9] = (dwords[9] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Query: data units in the device that refer to it.
+  /// Query: data units in the device that refer to the queue pair.
   constexpr uint32_t in_flight() const { return dwords[9] >> 16; }
   constexpr void set_in_flight(uint32_t value) { dwords[9] = (dwords[9] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Query: given at creation.
+  /// Query: user handle from creation.
   constexpr uint64_t user_handle() const { return uint64_t{dwords[11]} << 32 | dwords[10]; }
   constexpr void set_user_handle(uint64_t value) {
     dwords[10] = static_cast<uint32_t>(value);
@@ -521,11 +521,11 @@ struct alignas(8) QueuePairAttributes {
   constexpr uint32_t receive_completion_queue() const { return dwords[13] & 0xffffffu; }
   constexpr void set_receive_completion_queue(uint32_t value) { dwords[13] = (dwords[13] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Query: number that peers know.
+  /// Query: number that peers use.
   constexpr uint32_t virtual_queue_pair() const { return dwords[14] & 0xffffffu; }
   constexpr void set_virtual_queue_pair(uint32_t value) { dwords[14] = (dwords[14] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Where the peer is.
+  /// Address of the peer.
   std::span<const uint8_t, 48> address_vector() const {
     return std::span<const uint8_t, 48>(reinterpret_cast<const uint8_t*>(dwords.data()) + 80, 48);
   }
@@ -542,7 +542,7 @@ static_assert(sizeof(QueuePairAttributes) == QueuePairAttributes::bytes && offse
 static_assert(std::is_trivially_copyable_v<QueuePairAttributes> && std::is_standard_layout_v<QueuePairAttributes>);
 
 /// Output of query_function.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueryFunctionOutput {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned underlying_function_bit = 0, underlying_function_width = 8;
@@ -571,15 +571,15 @@ struct alignas(8) QueryFunctionOutput {
   constexpr uint32_t queue_pairs() const { return dwords[1]; }
   constexpr void set_queue_pairs(uint32_t value) { dwords[1] = value; }
 
-  /// Completion queues that can exist.
+  /// Maximum completion queues.
   constexpr uint32_t completion_queues() const { return dwords[2]; }
   constexpr void set_completion_queues(uint32_t value) { dwords[2] = value; }
 
-  /// Keys that can exist.
+  /// Maximum memory keys.
   constexpr uint32_t memory_keys() const { return dwords[3]; }
   constexpr void set_memory_keys(uint32_t value) { dwords[3] = value; }
 
-  /// Largest queue.
+  /// Maximum entries of a queue.
   constexpr uint32_t queue_entries_maximum() const { return dwords[4]; }
   constexpr void set_queue_entries_maximum(uint32_t value) { dwords[4] = value; }
 
@@ -599,7 +599,7 @@ struct alignas(8) QueryFunctionOutput {
   constexpr uint32_t transmit_virtual_lanes() const { return dwords[6] >> 16; }
   constexpr void set_transmit_virtual_lanes(uint32_t value) { dwords[6] = (dwords[6] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Context memory that the device wants. Unit: pages.
+  /// Context memory that the device requires. Unit: pages.
   constexpr uint32_t context_memory_needed() const { return dwords[7]; }
   constexpr void set_context_memory_needed(uint32_t value) { dwords[7] = value; }
 
@@ -611,8 +611,8 @@ struct alignas(8) QueryFunctionOutput {
 static_assert(sizeof(QueryFunctionOutput) == QueryFunctionOutput::bytes && offsetof(QueryFunctionOutput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueryFunctionOutput> && std::is_standard_layout_v<QueryFunctionOutput>);
 
-/// Input of register_memory; a page list follows.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of register_memory, followed by a page list.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) RegisterMemoryInput {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned access_flags_bit = 0, access_flags_width = 8;
@@ -637,7 +637,7 @@ struct alignas(8) RegisterMemoryInput {
   constexpr uint32_t protection_domain() const { return dwords[1] & 0xffffffu; }
   constexpr void set_protection_domain(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// First address (virtual). Unit: bytes.
+  /// First virtual address. Unit: bytes.
   constexpr uint64_t base() const { return uint64_t{dwords[3]} << 32 | dwords[2]; }
   constexpr void set_base(uint64_t value) {
     dwords[2] = static_cast<uint32_t>(value);
@@ -655,7 +655,7 @@ struct alignas(8) RegisterMemoryInput {
   constexpr uint32_t pages() const { return dwords[6]; }
   constexpr void set_pages(uint32_t value) { dwords[6] = value; }
 
-  /// Where the region begins in its first page. Unit: bytes.
+  /// Offset of the region in its first page. Unit: bytes.
   constexpr uint32_t first_page_offset() const { return dwords[7]; }
   constexpr void set_first_page_offset(uint32_t value) { dwords[7] = value; }
 
@@ -668,7 +668,7 @@ static_assert(sizeof(RegisterMemoryInput) == RegisterMemoryInput::bytes && offse
 static_assert(std::is_trivially_copyable_v<RegisterMemoryInput> && std::is_standard_layout_v<RegisterMemoryInput>);
 
 /// Input of create_memory_window.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) CreateMemoryWindowInput {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned window_type_bit = 0, window_type_width = 2;
@@ -693,7 +693,7 @@ static_assert(sizeof(CreateMemoryWindowInput) == CreateMemoryWindowInput::bytes 
 static_assert(std::is_trivially_copyable_v<CreateMemoryWindowInput> && std::is_standard_layout_v<CreateMemoryWindowInput>);
 
 /// Input of create_address_handle.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) CreateAddressHandleInput {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned protection_domain_bit = 0, protection_domain_width = 24;
@@ -705,7 +705,7 @@ struct alignas(8) CreateAddressHandleInput {
   constexpr uint32_t protection_domain() const { return dwords[0] & 0xffffffu; }
   constexpr void set_protection_domain(uint32_t value) { dwords[0] = (dwords[0] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Where datagrams go: an address_vector.
+  /// Destination of datagrams, an address_vector.
   std::span<const uint8_t, 48> address_vector() const {
     return std::span<const uint8_t, 48>(reinterpret_cast<const uint8_t*>(dwords.data()) + 16, 48);
   }
@@ -721,15 +721,15 @@ struct alignas(8) CreateAddressHandleInput {
 static_assert(sizeof(CreateAddressHandleInput) == CreateAddressHandleInput::bytes && offsetof(CreateAddressHandleInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CreateAddressHandleInput> && std::is_standard_layout_v<CreateAddressHandleInput>);
 
-/// Input of attach_multicast and detach_multicast, whose input modifier is the queue pair.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Input of attach_multicast and detach_multicast. The input modifier is the queue pair.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) MulticastInput {
   static constexpr unsigned bytes = 32;
   static constexpr unsigned gid_byte = 0, gid_bytes = 16;
 
   std::array<uint32_t, 8> dwords{};
 
-  /// MGID of the group as it is on the wire.
+  /// MGID of the group, in wire order.
   std::span<const uint8_t, 16> gid() const {
     return std::span<const uint8_t, 16>(reinterpret_cast<const uint8_t*>(dwords.data()), 16);
   }
@@ -746,7 +746,7 @@ static_assert(sizeof(MulticastInput) == MulticastInput::bytes && offsetof(Multic
 static_assert(std::is_trivially_copyable_v<MulticastInput> && std::is_standard_layout_v<MulticastInput>);
 
 /// Input of set_partition_key.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) SetPartitionKeyInput {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned port_bit = 0, port_width = 8;
@@ -763,7 +763,7 @@ struct alignas(8) SetPartitionKeyInput {
   constexpr uint32_t partition_key_index() const { return dwords[0] >> 16; }
   constexpr void set_partition_key_index(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// P_Key; the high bit is full membership; without the others: none.
+  /// P_Key. The high bit means full membership; if all other bits are 0, the entry is empty.
   constexpr uint32_t partition_key() const { return dwords[1] & 0xffffu; }
   constexpr void set_partition_key(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
 
@@ -776,7 +776,7 @@ static_assert(sizeof(SetPartitionKeyInput) == SetPartitionKeyInput::bytes && off
 static_assert(std::is_trivially_copyable_v<SetPartitionKeyInput> && std::is_standard_layout_v<SetPartitionKeyInput>);
 
 /// Input of set_global_identifier.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) SetGlobalIdentifierInput {
   static constexpr unsigned bytes = 32;
   static constexpr unsigned port_bit = 0, port_width = 8;
@@ -789,11 +789,11 @@ struct alignas(8) SetGlobalIdentifierInput {
   constexpr uint32_t port() const { return dwords[0] & 0xffu; }
   constexpr void set_port(uint32_t value) { dwords[0] = (dwords[0] & 0xffffff00u) | (value & 0xffu); }
 
-  /// Entry of the function's GID table at the port; 0 cannot be changed.
+  /// Entry of the function's GID table at the port. Entry 0 cannot be changed.
   constexpr uint32_t gid_index() const { return (dwords[0] >> 8) & 0xffu; }
   constexpr void set_gid_index(uint32_t value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// The GID as it is on the wire; all zero: none.
+  /// GID in wire order; all zero: none.
   std::span<const uint8_t, 16> gid() const {
     return std::span<const uint8_t, 16>(reinterpret_cast<const uint8_t*>(dwords.data()) + 8, 16);
   }
@@ -809,8 +809,8 @@ struct alignas(8) SetGlobalIdentifierInput {
 static_assert(sizeof(SetGlobalIdentifierInput) == SetGlobalIdentifierInput::bytes && offsetof(SetGlobalIdentifierInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<SetGlobalIdentifierInput> && std::is_standard_layout_v<SetGlobalIdentifierInput>);
 
-/// Output of query_port, whose input modifier is the port, from 1; the function's GID table (a gid_entry each) and the P_Key table (a partition_key_entry each) follow.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Output of query_port, followed by the function's GID table (of gid_entry) and the P_Key table (of partition_key_entry). The input modifier is the port, from 1.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueryPortOutput {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned state_bit = 0, state_width = 8;
@@ -847,15 +847,15 @@ struct alignas(8) QueryPortOutput {
   constexpr LinkLayer link_layer() const { return static_cast<LinkLayer>((dwords[0] >> 16) & 0xffu); }
   constexpr void set_link_layer(LinkLayer value) { dwords[0] = (dwords[0] & 0xff00ffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 16); }
 
-  /// Largest path MTU.
+  /// Maximum path MTU.
   constexpr PathMtu maximum_mtu() const { return static_cast<PathMtu>((dwords[0] >> 24) & 0xfu); }
   constexpr void set_maximum_mtu(PathMtu value) { dwords[0] = (dwords[0] & 0xf0ffffffu) | ((static_cast<uint32_t>(value) & 0xfu) << 24); }
 
-  /// Path MTU in use.
+  /// Active path MTU.
   constexpr PathMtu active_mtu() const { return static_cast<PathMtu>(dwords[0] >> 28); }
   constexpr void set_active_mtu(PathMtu value) { dwords[0] = (dwords[0] & 0xfffffffu) | ((static_cast<uint32_t>(value) & 0xfu) << 28); }
 
-  /// Longest message. Unit: bytes.
+  /// Maximum message length. Unit: bytes.
   constexpr uint32_t maximum_message_bytes() const { return dwords[1]; }
   constexpr void set_maximum_message_bytes(uint32_t value) { dwords[1] = value; }
 
@@ -883,11 +883,11 @@ struct alignas(8) QueryPortOutput {
   constexpr uint32_t virtual_lanes() const { return (dwords[4] >> 8) & 0xffu; }
   constexpr void set_virtual_lanes(uint32_t value) { dwords[4] = (dwords[4] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// Lanes of the link, as ibv_port_attr codes them.
+  /// Link width, encoded as in ibv_port_attr.
   constexpr uint32_t active_width() const { return (dwords[4] >> 16) & 0xffu; }
   constexpr void set_active_width(uint32_t value) { dwords[4] = (dwords[4] & 0xff00ffffu) | ((value & 0xffu) << 16); }
 
-  /// Speed of a lane, as ibv_port_attr codes it.
+  /// Lane speed, encoded as in ibv_port_attr.
   constexpr uint32_t active_speed() const { return dwords[4] >> 24; }
   constexpr void set_active_speed(uint32_t value) { dwords[4] = (dwords[4] & 0xffffffu) | ((value & 0xffu) << 24); }
 
@@ -920,14 +920,14 @@ static_assert(sizeof(QueryPortOutput) == QueryPortOutput::bytes && offsetof(Quer
 static_assert(std::is_trivially_copyable_v<QueryPortOutput> && std::is_standard_layout_v<QueryPortOutput>);
 
 /// Entry of a GID table.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) GidEntry {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned gid_byte = 0, gid_bytes = 16;
 
   std::array<uint32_t, 4> dwords{};
 
-  /// The GID as it is on the wire; all zero: none.
+  /// GID in wire order; all zero: none.
   std::span<const uint8_t, 16> gid() const {
     return std::span<const uint8_t, 16>(reinterpret_cast<const uint8_t*>(dwords.data()), 16);
   }
@@ -944,14 +944,14 @@ static_assert(sizeof(GidEntry) == GidEntry::bytes && offsetof(GidEntry, dwords) 
 static_assert(std::is_trivially_copyable_v<GidEntry> && std::is_standard_layout_v<GidEntry>);
 
 /// Entry of a P_Key table.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(4) PartitionKeyEntry {
   static constexpr unsigned bytes = 4;
   static constexpr unsigned partition_key_bit = 0, partition_key_width = 16;
 
   std::array<uint32_t, 1> dwords{};
 
-  /// P_Key; the high bit is full membership.
+  /// P_Key. The high bit means full membership.
   constexpr uint32_t partition_key() const { return dwords[0] & 0xffffu; }
   constexpr void set_partition_key(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
@@ -964,7 +964,7 @@ static_assert(sizeof(PartitionKeyEntry) == PartitionKeyEntry::bytes && offsetof(
 static_assert(std::is_trivially_copyable_v<PartitionKeyEntry> && std::is_standard_layout_v<PartitionKeyEntry>);
 
 /// One change of allocate_resources (US8484392, resource allocation request).
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ResourceAllocationRequest {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned resource_bit = 0, resource_width = 8;
@@ -983,35 +983,35 @@ struct alignas(8) ResourceAllocationRequest {
   constexpr Resource resource() const { return static_cast<Resource>(dwords[0] & 0xffu); }
   constexpr void set_resource(Resource value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
-  /// The function that the command is for.
+  /// Function to change.
   constexpr uint32_t underlying_function() const { return (dwords[0] >> 8) & 0xffu; }
   constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// For which level, if for_level.
+  /// Level, if for_level is set.
   constexpr QualityOfServiceLevel quality_of_service_level() const { return static_cast<QualityOfServiceLevel>((dwords[0] >> 16) & 0x3u); }
   constexpr void set_quality_of_service_level(QualityOfServiceLevel value) { dwords[0] = (dwords[0] & 0xfffcffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 16); }
 
-  /// A level of the function, not the function.
+  /// The change is for a level of the function.
   constexpr uint32_t for_level() const { return (dwords[0] >> 18) & 0x1u; }
   constexpr void set_for_level(uint32_t value) { dwords[0] = (dwords[0] & 0xfffbffffu) | ((value & 0x1u) << 18); }
 
-  /// A TVL, not the function.
+  /// The change is for a TVL.
   constexpr uint32_t for_lane() const { return (dwords[0] >> 19) & 0x1u; }
   constexpr void set_for_lane(uint32_t value) { dwords[0] = (dwords[0] & 0xfff7ffffu) | ((value & 0x1u) << 19); }
 
-  /// The field which says which ones; amount counts for VCBs alone.
+  /// which selects the resources. amount applies to VCBs only.
   constexpr uint32_t by_value() const { return (dwords[0] >> 20) & 0x1u; }
   constexpr void set_by_value(uint32_t value) { dwords[0] = (dwords[0] & 0xffefffffu) | ((value & 0x1u) << 20); }
 
-  /// TVL, if for_lane.
+  /// TVL, if for_lane is set.
   constexpr uint32_t transmit_virtual_lane() const { return dwords[0] >> 24; }
   constexpr void set_transmit_virtual_lane(uint32_t value) { dwords[0] = (dwords[0] & 0xffffffu) | ((value & 0xffu) << 24); }
 
-  /// New amount. Credits for a function or level: of each of its TVLs.
+  /// New amount. Credits for a function or level: per TVL.
   constexpr uint32_t amount() const { return dwords[1]; }
   constexpr void set_amount(uint32_t value) { dwords[1] = value; }
 
-  /// By value: the first VCB, or the TVLs, a bit each. As query_resources reports them: the same, always.
+  /// By value: the first VCB, or the TVLs, one bit each. query_resources always sets it.
   constexpr uint64_t which() const { return uint64_t{dwords[3]} << 32 | dwords[2]; }
   constexpr void set_which(uint64_t value) {
     dwords[2] = static_cast<uint32_t>(value);

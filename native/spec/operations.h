@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::spec {
 
-/// The facts on an operation of a send work request.
+/// Properties of an operation of a send work request.
 struct Operation {
   bool exists = false;
   uint8_t services = 0;                              ///< bits of ServiceType
@@ -23,7 +23,7 @@ struct Operation {
 
 inline constexpr size_t operation_opcodes = 11;
 
-/// By opcode. Operations of send work requests, one for each opcode of a command: the services that have it, the packets that carry it, the data that it sends or that the peer returns, the remote right that it needs at the peer, and the opcode of its completion. A local operation works on keys of this side and has no packet. Source: InfiniBand volume 1, table 81 and 9.4.
+/// By opcode. Operations of send work requests, one per command opcode. Each entry gives the services that support the operation, its packets, the data that it sends or the peer returns, the remote right that it requires, and the opcode of its completion. A local operation works on local keys and has no packet. Source: InfiniBand volume 1, table 81 and 9.4.
 inline constexpr std::array<Operation, operation_opcodes> operations = [] {
   std::array<Operation, operation_opcodes> table{};
   table[1] = {true, 0xb, PacketOperation::send, OperationData::sent, OperationCarries::nothing, OperationOrdering::write, CompletionOpcode::send};  // send
@@ -39,7 +39,7 @@ inline constexpr std::array<Operation, operation_opcodes> operations = [] {
   return table;
 }();
 
-/// The operation of an opcode, which may be any number: one that does not exist where the opcode is unknown.
+/// Operation of any opcode value; for an unknown opcode, exists is false.
 constexpr Operation operation_of(Opcode opcode) {
   const auto index = static_cast<size_t>(opcode);
   return index < operations.size() ? operations[index] : Operation{};

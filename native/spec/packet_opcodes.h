@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::spec {
 
-/// The facts that are the same for all packets of an opcode.
+/// Properties that all packets of an opcode share.
 struct PacketOpcodeTraits {
   bool is_known = false;
   ServiceType service = ServiceType::reliable_connection;  ///< a CNP has none
@@ -20,27 +20,27 @@ struct PacketOpcodeTraits {
   constexpr bool has(ExtendedHeader header) const {
     return (extended_headers >> static_cast<unsigned>(header) & 1) != 0;
   }
-  /// First or only: a message begins.
+  /// First or only packet: starts a message.
   constexpr bool begins_message() const {
     return position == PacketPosition::first || position == PacketPosition::only;
   }
-  /// Last or only: a message ends.
+  /// Last or only packet: ends a message.
   constexpr bool ends_message() const {
     return position == PacketPosition::last || position == PacketPosition::only;
   }
-  /// It answers a request: for the requester, not the responder.
+  /// Answers a request; for the requester.
   constexpr bool is_response() const {
     return operation == PacketOperation::rdma_read_response || operation == PacketOperation::acknowledge ||
            operation == PacketOperation::atomic_acknowledge;
   }
-  /// It takes a receive work request: it ends a SEND, or an RDMA WRITE with immediate.
+  /// Consumes a receive work request: ends a SEND or an RDMA WRITE with immediate.
   constexpr bool completes_receive() const {
     return ends_message() && (operation == PacketOperation::send ||
                               (operation == PacketOperation::rdma_write && has(ExtendedHeader::immediate)));
   }
 };
 
-/// By opcode. Packets by opcode of the BTH: the service that has it, the operation that it is part of, where in its message it stands, the extended transport headers that it carries, in wire order, and whether it may have a payload; first and middle packets fill the path MTU, a last one has at least 1 B. A CNP has no service, and its 16 reserved bytes are taken for payload (annex A17.9.3). Reserved opcodes are those that the responder of a reliable connection refuses. Source: InfiniBand volume 1, 9.2.1 and table 38.
+/// By opcode. Packets by opcode of the BTH. Each entry gives the service, the operation, the position in the message, the extended transport headers in wire order, and whether the packet may have a payload. First and middle packets fill the path MTU; a last packet has at least 1 B. A CNP has no service, and its 16 reserved bytes count as payload (annex A17.9.3). The responder of a reliable connection refuses the reserved opcodes. Source: InfiniBand volume 1, 9.2.1 and table 38.
 inline constexpr std::array<PacketOpcodeTraits, 256> packet_opcodes = [] {
   std::array<PacketOpcodeTraits, 256> table{};
   table[0] = {true, ServiceType::reliable_connection, PacketOperation::send, PacketPosition::first, 0x0, 0, true};  // reliable_connection_send_first

@@ -14,7 +14,7 @@
 namespace fpga_verbs::spec {
 
 /// LRH (InfiniBand volume 1, 7.7).
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(8) LocalRouteHeader {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned virtual_lane_bit = 0, virtual_lane_width = 4;
@@ -64,7 +64,7 @@ static_assert(sizeof(LocalRouteHeader) == LocalRouteHeader::bytes && offsetof(Lo
 static_assert(std::is_trivially_copyable_v<LocalRouteHeader> && std::is_standard_layout_v<LocalRouteHeader>);
 
 /// GRH (InfiniBand volume 1, 8.3).
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(8) GlobalRouteHeader {
   static constexpr unsigned bytes = 40;
   static constexpr unsigned ip_version_bit = 0, ip_version_width = 4;
@@ -127,7 +127,7 @@ static_assert(sizeof(GlobalRouteHeader) == GlobalRouteHeader::bytes && offsetof(
 static_assert(std::is_trivially_copyable_v<GlobalRouteHeader> && std::is_standard_layout_v<GlobalRouteHeader>);
 
 /// BTH (InfiniBand volume 1, 9.2).
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(4) BaseTransportHeader {
   static constexpr unsigned bytes = 12;
   static constexpr unsigned opcode_bit = 0, opcode_width = 8;
@@ -197,7 +197,7 @@ static_assert(sizeof(BaseTransportHeader) == BaseTransportHeader::bytes && offse
 static_assert(std::is_trivially_copyable_v<BaseTransportHeader> && std::is_standard_layout_v<BaseTransportHeader>);
 
 /// RDETH.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(4) ReliableDatagramExtendedTransportHeader {
   static constexpr unsigned bytes = 4;
   static constexpr unsigned end_to_end_context_bit = 8, end_to_end_context_width = 24;
@@ -217,7 +217,7 @@ static_assert(sizeof(ReliableDatagramExtendedTransportHeader) == ReliableDatagra
 static_assert(std::is_trivially_copyable_v<ReliableDatagramExtendedTransportHeader> && std::is_standard_layout_v<ReliableDatagramExtendedTransportHeader>);
 
 /// DETH.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(8) DatagramExtendedTransportHeader {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned queue_key_bit = 0, queue_key_width = 32;
@@ -242,7 +242,7 @@ static_assert(sizeof(DatagramExtendedTransportHeader) == DatagramExtendedTranspo
 static_assert(std::is_trivially_copyable_v<DatagramExtendedTransportHeader> && std::is_standard_layout_v<DatagramExtendedTransportHeader>);
 
 /// RETH.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(8) RdmaExtendedTransportHeader {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned virtual_address_bit = 0, virtual_address_width = 64;
@@ -275,7 +275,7 @@ static_assert(sizeof(RdmaExtendedTransportHeader) == RdmaExtendedTransportHeader
 static_assert(std::is_trivially_copyable_v<RdmaExtendedTransportHeader> && std::is_standard_layout_v<RdmaExtendedTransportHeader>);
 
 /// AtomicETH.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(4) AtomicExtendedTransportHeader {
   static constexpr unsigned bytes = 28;
   static constexpr unsigned virtual_address_bit = 0, virtual_address_width = 64;
@@ -319,7 +319,7 @@ static_assert(sizeof(AtomicExtendedTransportHeader) == AtomicExtendedTransportHe
 static_assert(std::is_trivially_copyable_v<AtomicExtendedTransportHeader> && std::is_standard_layout_v<AtomicExtendedTransportHeader>);
 
 /// AETH.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(4) AcknowledgeExtendedTransportHeader {
   static constexpr unsigned bytes = 4;
   static constexpr unsigned syndrome_bit = 0, syndrome_width = 8;
@@ -344,7 +344,7 @@ static_assert(sizeof(AcknowledgeExtendedTransportHeader) == AcknowledgeExtendedT
 static_assert(std::is_trivially_copyable_v<AcknowledgeExtendedTransportHeader> && std::is_standard_layout_v<AcknowledgeExtendedTransportHeader>);
 
 /// AtomicAckETH.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(8) AtomicAcknowledgeExtendedTransportHeader {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned original_data_bit = 0, original_data_width = 64;
@@ -367,7 +367,7 @@ static_assert(sizeof(AtomicAcknowledgeExtendedTransportHeader) == AtomicAcknowle
 static_assert(std::is_trivially_copyable_v<AtomicAcknowledgeExtendedTransportHeader> && std::is_standard_layout_v<AtomicAcknowledgeExtendedTransportHeader>);
 
 /// ImmDt.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(4) ImmediateExtendedTransportHeader {
   static constexpr unsigned bytes = 4;
   static constexpr unsigned immediate_data_bit = 0, immediate_data_width = 32;
@@ -387,7 +387,7 @@ static_assert(sizeof(ImmediateExtendedTransportHeader) == ImmediateExtendedTrans
 static_assert(std::is_trivially_copyable_v<ImmediateExtendedTransportHeader> && std::is_standard_layout_v<ImmediateExtendedTransportHeader>);
 
 /// IETH.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(4) InvalidateExtendedTransportHeader {
   static constexpr unsigned bytes = 4;
   static constexpr unsigned remote_key_bit = 0, remote_key_width = 32;
@@ -406,8 +406,8 @@ struct alignas(4) InvalidateExtendedTransportHeader {
 static_assert(sizeof(InvalidateExtendedTransportHeader) == InvalidateExtendedTransportHeader::bytes && offsetof(InvalidateExtendedTransportHeader, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<InvalidateExtendedTransportHeader> && std::is_standard_layout_v<InvalidateExtendedTransportHeader>);
 
-/// Ethernet header, preceded by two bytes of padding so that what follows is aligned.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Ethernet header, after two bytes of padding that align the headers behind it.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(8) EthernetHeader {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned padding_bit = 0, padding_width = 16;
@@ -449,8 +449,8 @@ struct alignas(8) EthernetHeader {
 static_assert(sizeof(EthernetHeader) == EthernetHeader::bytes && offsetof(EthernetHeader, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<EthernetHeader> && std::is_standard_layout_v<EthernetHeader>);
 
-/// IEEE 802.1Q tag behind the EtherType 8100h, and the EtherType of what follows.
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// IEEE 802.1Q tag after EtherType 8100h, and the EtherType of the payload.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(4) VirtualLanHeader {
   static constexpr unsigned bytes = 4;
   static constexpr unsigned tag_control_bit = 0, tag_control_width = 16;
@@ -475,7 +475,7 @@ static_assert(sizeof(VirtualLanHeader) == VirtualLanHeader::bytes && offsetof(Vi
 static_assert(std::is_trivially_copyable_v<VirtualLanHeader> && std::is_standard_layout_v<VirtualLanHeader>);
 
 /// IPv4 header (RFC 791).
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(4) Ipv4Header {
   static constexpr unsigned bytes = 20;
   static constexpr unsigned version_bit = 0, version_width = 4;
@@ -560,7 +560,7 @@ static_assert(sizeof(Ipv4Header) == Ipv4Header::bytes && offsetof(Ipv4Header, dw
 static_assert(std::is_trivially_copyable_v<Ipv4Header> && std::is_standard_layout_v<Ipv4Header>);
 
 /// IPv6 header (RFC 8200).
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(8) Ipv6Header {
   static constexpr unsigned bytes = 40;
   static constexpr unsigned version_bit = 0, version_width = 4;
@@ -623,7 +623,7 @@ static_assert(sizeof(Ipv6Header) == Ipv6Header::bytes && offsetof(Ipv6Header, dw
 static_assert(std::is_trivially_copyable_v<Ipv6Header> && std::is_standard_layout_v<Ipv6Header>);
 
 /// UDP header (RFC 768).
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(8) UdpHeader {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned source_port_bit = 0, source_port_width = 16;
@@ -658,7 +658,7 @@ static_assert(sizeof(UdpHeader) == UdpHeader::bytes && offsetof(UdpHeader, dword
 static_assert(std::is_trivially_copyable_v<UdpHeader> && std::is_standard_layout_v<UdpHeader>);
 
 /// ARP for IPv4 on Ethernet (RFC 826).
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(4) AddressResolutionMessage {
   static constexpr unsigned bytes = 28;
   static constexpr unsigned hardware_type_bit = 0, hardware_type_width = 16;
@@ -733,8 +733,8 @@ struct alignas(4) AddressResolutionMessage {
 static_assert(sizeof(AddressResolutionMessage) == AddressResolutionMessage::bytes && offsetof(AddressResolutionMessage, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<AddressResolutionMessage> && std::is_standard_layout_v<AddressResolutionMessage>);
 
-/// Neighbor solicitation or advertisement with the one option that tells a MAC (RFC 4861, 4.3, 4.4 and 4.6.1).
-/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+/// Neighbor solicitation or advertisement with the option that carries a MAC (RFC 4861, 4.3, 4.4 and 4.6.1).
+/// Big-endian; bits count in wire order. Setters truncate values to the field width.
 struct alignas(8) NeighborMessage {
   static constexpr unsigned bytes = 32;
   static constexpr unsigned type_bit = 0, type_width = 8;
@@ -758,7 +758,7 @@ struct alignas(8) NeighborMessage {
   constexpr uint32_t code() const { return (big_endian(dwords[0]) >> 16) & 0xffu; }
   constexpr void set_code(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xff00ffffu) | ((value & 0xffu) << 16)); }
 
-  /// Checksum, with that of the addresses, length and protocol of the IPv6 header.
+  /// Checksum, including the addresses, length and protocol of the IPv6 header.
   constexpr uint32_t checksum() const { return big_endian(dwords[0]) & 0xffffu; }
   constexpr void set_checksum(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xffff0000u) | (value & 0xffffu)); }
 
@@ -770,11 +770,11 @@ struct alignas(8) NeighborMessage {
   constexpr uint32_t solicited() const { return (big_endian(dwords[1]) >> 30) & 0x1u; }
   constexpr void set_solicited(uint32_t value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0xbfffffffu) | ((value & 0x1u) << 30)); }
 
-  /// The MAC replaces one that is known.
+  /// The MAC replaces a known one.
   constexpr uint32_t override_mac() const { return (big_endian(dwords[1]) >> 29) & 0x1u; }
   constexpr void set_override_mac(uint32_t value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0xdfffffffu) | ((value & 0x1u) << 29)); }
 
-  /// IPv6 address that is asked for.
+  /// IPv6 address in question.
   std::span<const uint8_t, 16> target_address() const {
     return std::span<const uint8_t, 16>(reinterpret_cast<const uint8_t*>(dwords.data()) + 8, 16);
   }

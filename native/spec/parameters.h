@@ -6,13 +6,13 @@
 
 namespace fpga_verbs::spec {
 
-/// Underlying functions (UF): function 0 is the physical function that controls the board, the others are virtual functions (US8484392). Unit: functions.
+/// Underlying functions (UF). Function 0 is the physical function that controls the board; the others are virtual functions (US8484392). Unit: functions.
 inline constexpr uint32_t underlying_functions = 8u;
 
 /// Quality of service (QoS) levels of an underlying function: low and high. Unit: levels.
 inline constexpr uint32_t quality_of_service_levels = 2u;
 
-/// Virtual collect buffers (VCB), one page of the prefetchable region each. Unit: buffers.
+/// Virtual collect buffers (VCB). Each is one page of the prefetchable region. Unit: buffers.
 inline constexpr uint32_t virtual_collect_buffers = 256u;
 
 /// Distance between two virtual collect buffers; larger for hosts with larger pages. Unit: bytes.
@@ -21,10 +21,10 @@ inline constexpr uint32_t virtual_collect_buffer_stride = 4096u;
 /// Physical collect buffers (PCB) in the pool. Unit: buffers.
 inline constexpr uint32_t physical_collect_buffers = 64u;
 
-/// Dedicated physical collect buffers: those for management first, the rest for the send queue scheduler. Unit: buffers.
+/// Dedicated physical collect buffers. Those for management come first; the send queue scheduler uses the rest. Unit: buffers.
 inline constexpr uint32_t dedicated_physical_collect_buffers = 8u;
 
-/// Dedicated physical collect buffers that serve the management pages. Unit: buffers.
+/// Dedicated physical collect buffers for the management pages. Unit: buffers.
 inline constexpr uint32_t management_physical_collect_buffers = 2u;
 
 /// Transmit virtual lanes (TVL). Unit: lanes.
@@ -42,58 +42,58 @@ inline constexpr uint32_t shared_execution_credits = 64u;
 /// Completion credits shared by all transmit virtual lanes. Unit: credits.
 inline constexpr uint32_t shared_completion_credits = 256u;
 
-/// Most shared execution credits that one transmit virtual lane may hold. Unit: credits.
+/// Maximum shared execution credits that one transmit virtual lane may hold. Unit: credits.
 inline constexpr uint32_t shared_execution_credits_cap = 16u;
 
-/// Most shared completion credits that one transmit virtual lane may hold. Unit: credits.
+/// Maximum shared completion credits that one transmit virtual lane may hold. Unit: credits.
 inline constexpr uint32_t shared_completion_credits_cap = 64u;
 
 /// Physical ports. Unit: ports.
 inline constexpr uint32_t ports = 2u;
 
-/// Largest payload of a command: inline data or a gather list. Unit: bytes.
+/// Maximum payload of a command: inline data or a gather list. Unit: bytes.
 inline constexpr uint32_t command_payload_bytes = 256u;
 
-/// Largest command. Unit: bytes.
+/// Maximum size of a command. Unit: bytes.
 inline constexpr uint32_t command_bytes = 320u;
 
-/// Segment: the part of a command that one scoreboard bit stands for. Unit: bytes.
+/// Segment: the part of a command that one scoreboard bit represents. Unit: bytes.
 inline constexpr uint32_t segment_bytes = 8u;
 
 /// Segments of the largest command, and bits of a scoreboard. Unit: segments.
 inline constexpr uint32_t segments = 40u;
 
-/// Most gather or scatter entries of a work queue entry. Unit: entries.
+/// Maximum gather or scatter entries of a work queue entry. Unit: entries.
 inline constexpr uint32_t gather_entries = 16u;
 
-/// Offset in a virtual collect buffer page where the doorbell slots begin (the last 128 B). Unit: bytes.
+/// Offset of the doorbell slots in a virtual collect buffer page (the last 128 B). Unit: bytes.
 inline constexpr uint32_t doorbell_slots_offset = 3968u;
 
-/// Format version that segment 0 of a command carries. Unit: version.
+/// Format version in segment 0 of a command. Unit: version.
 inline constexpr uint32_t command_version = 1u;
 
-/// Low bits of a queue pair number: the index of its context. The 8 bits above are its generation. Unit: bits.
+/// Low bits of a queue pair number: the index of its context. The 8 bits above are the generation. Unit: bits.
 inline constexpr uint32_t queue_pair_index_bits = 16u;
 
-/// Local ACK timeout by which the time-wait of a connection is measured that has none. Unit: local ACK timeout.
+/// Local ACK timeout that determines the time-wait of a connection without its own. Unit: local ACK timeout.
 inline constexpr uint32_t time_wait_timeout = 14u;
 
-/// Its retries likewise. Unit: retries.
+/// Retries for the same computation. Unit: retries.
 inline constexpr uint32_t time_wait_retries = 7u;
 
-/// Longest time-wait for whose end a change to RTR is held; before a longer one it is refused. Unit: microseconds.
+/// Maximum remaining time-wait for which the device delays a change to RTR. It refuses the change if more remains. Unit: microseconds.
 inline constexpr uint32_t time_wait_held = 8000000u;
 
-/// Largest work or completion queue. Unit: entries.
+/// Maximum entries of a work or completion queue. Unit: entries.
 inline constexpr uint32_t queue_entries_maximum = 32768u;
 
-/// Most RDMA READs and atomics of a queue pair that are outstanding, as initiator and as responder. Unit: requests.
+/// Maximum outstanding RDMA READs and atomics of a queue pair, as initiator and as responder. Unit: requests.
 inline constexpr uint32_t read_atomic_maximum = 16u;
 
-/// A work queue entry begins at a multiple of this in its area and never crosses a page. Unit: bytes.
+/// Alignment of a work queue entry in its area. An entry never crosses a page. Unit: bytes.
 inline constexpr uint32_t work_queue_entry_alignment = 64u;
 
-/// Page of queue page tables and mailboxes. Unit: bytes.
+/// Page size of queue page tables and mailboxes. Unit: bytes.
 inline constexpr uint32_t page_bytes = 4096u;
 
 /// Width of a beat at a block port: 8 to 64. Unit: bytes.
@@ -102,19 +102,19 @@ inline constexpr uint32_t beat_bytes = 8u;
 /// Frequency of the device clock. Unit: hertz.
 inline constexpr uint32_t clock_frequency = 1000000000u;
 
-/// Queue pair contexts that the queue pair state cache holds. Unit: contexts.
+/// Queue pair contexts in the queue pair state cache. Unit: contexts.
 inline constexpr uint32_t queue_pair_contexts_cached = 256u;
 
-/// Event queues of an underlying function: 0 for asynchronous events, the rest for completions; queue i signals MSI-X vector i of its function. Unit: queues.
+/// Event queues of an underlying function: 0 for asynchronous events, the rest for completions. Queue i signals MSI-X vector i of its function. Unit: queues.
 inline constexpr uint32_t event_queues_per_function = 8u;
 
-/// In the place of a function's number: what all functions share. Unit: number.
+/// Stands for all functions in place of a function number. Unit: number.
 inline constexpr uint32_t shared_by_functions = 255u;
 
-/// Most resource allocation requests of one command: a page of a mailbox. Unit: requests.
+/// Maximum resource allocation requests of one command: one mailbox page. Unit: requests.
 inline constexpr uint32_t resource_allocation_requests = 255u;
 
-/// Most commands that the send queue scheduler fetches for a queue pair before it serves the next. Unit: commands.
+/// Maximum commands that the send queue scheduler fetches for a queue pair before it serves the next one. Unit: commands.
 inline constexpr uint32_t scheduler_batch = 4u;
 
 /// Queue pair number of the general services interface; 0 is the management interface. Unit: number.
@@ -123,13 +123,13 @@ inline constexpr uint32_t queue_pair_number_general_services = 1u;
 /// UDP destination port of RoCEv2. Unit: port.
 inline constexpr uint32_t rocev2_udp_port = 4791u;
 
-/// Where the payload begins in a packet buffer: its headers end there. Unit: bytes.
+/// Offset of the payload in a packet buffer. The headers end there. Unit: bytes.
 inline constexpr uint32_t packet_headroom = 128u;
 
-/// Largest payload of a packet: the largest path MTU. Unit: bytes.
+/// Maximum payload of a packet: the largest path MTU. Unit: bytes.
 inline constexpr uint32_t packet_payload_bytes = 4096u;
 
-/// ICRC behind payload and pad. Unit: bytes.
+/// ICRC after payload and pad. Unit: bytes.
 inline constexpr uint32_t icrc_bytes = 4u;
 
 /// VCRC at the end of an InfiniBand packet. Unit: bytes.
@@ -138,52 +138,52 @@ inline constexpr uint32_t vcrc_bytes = 2u;
 /// Packet buffer: headroom, 4096 B of payload, room for pad, ICRC and VCRC, whole cache lines. Unit: bytes.
 inline constexpr uint32_t packet_buffer_bytes = 4352u;
 
-/// Packet buffers for requests on their way out. Unit: buffers.
+/// Packet buffers for outgoing requests. Unit: buffers.
 inline constexpr uint32_t request_packet_buffers = 64u;
 
-/// Packet buffers for responses on their way out. Unit: buffers.
+/// Packet buffers for outgoing responses. Unit: buffers.
 inline constexpr uint32_t response_packet_buffers = 64u;
 
-/// Packet buffers for what has arrived. Unit: buffers.
+/// Packet buffers for received packets. Unit: buffers.
 inline constexpr uint32_t receive_packet_buffers = 128u;
 
-/// RDMA READs that wait for their responses, or are being answered, of all queue pairs. Unit: requests.
+/// RDMA READs of all queue pairs that wait for their responses or are being answered. Unit: requests.
 inline constexpr uint32_t response_reads = 256u;
 
-/// Answers that wait, of all queue pairs. Unit: entries.
+/// Queued answers of all queue pairs. Unit: entries.
 inline constexpr uint32_t response_entries = 1024u;
 
-/// Longest message (InfiniBand volume 1, 9.7.1). Unit: bytes.
+/// Maximum message length (InfiniBand volume 1, 9.7.1). Unit: bytes.
 inline constexpr uint32_t message_bytes_maximum = 2147483648u;
 
-/// 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag.
+/// 1: the responder acknowledges the last packet of a message and packets whose requester asks for it, and a newer ACK replaces an older one. 0: it acknowledges every packet. Unit: flag.
 inline constexpr uint32_t acknowledge_coalescing = 1u;
 
-/// High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.
+/// High bits of a memory key: the index of its entry. The 8 bits below are the variant. Unit: bits.
 inline constexpr uint32_t memory_key_index_bits = 24u;
 
-/// GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first. Unit: entries.
+/// GIDs of a function at a port. Entry 0 is link-local, derived from the MAC address; entry 1 is the IPv4 address of the function; the rest are initially empty. Unit: entries.
 inline constexpr uint32_t gid_table_entries = 16u;
 
-/// Address handles of all functions; number 0 names none. Unit: handles.
+/// Address handles of all functions. Number 0 is invalid. Unit: handles.
 inline constexpr uint32_t address_handles = 1024u;
 
-/// Shared receive queues of all functions; number 0 names none. Unit: queues.
+/// Shared receive queues of all functions. Number 0 is invalid. Unit: queues.
 inline constexpr uint32_t shared_receive_queues = 256u;
 
-/// Queue pairs attached to multicast groups, of all functions; one in two groups counts twice. Unit: members.
+/// Multicast attachments of queue pairs, of all functions. A queue pair in two groups counts twice. Unit: members.
 inline constexpr uint32_t multicast_members = 256u;
 
 /// Destination queue pair of a packet to a multicast group. Unit: number.
 inline constexpr uint32_t multicast_queue_pair = 16777215u;
 
-/// P_Keys of a port: 0 is the default one after reset, the others are empty. Unit: entries.
+/// P_Keys of a port. Entry 0 is the default P_Key after reset, the others are empty. Unit: entries.
 inline constexpr uint32_t partition_key_table_entries = 16u;
 
-/// Packet buffers for what has arrived that only responses may take. Unit: buffers.
+/// Packet buffers for received packets that only responses may use. Unit: buffers.
 inline constexpr uint32_t receive_packet_buffers_reserved = 32u;
 
-/// How long a packet waits at a port for a paused link, or for a receive buffer, until it is discarded. Unit: clock ticks.
+/// Time that a packet waits at a port for a paused link or a receive buffer before the port discards it. Unit: clock ticks.
 inline constexpr uint32_t port_discard_limit = 100000000u;
 
 }  // namespace fpga_verbs::spec

@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::spec {
 
-/// A change of state of a queue pair; attributes are bits of QueuePairAttribute.
+/// State transition of a queue pair. Attributes are bits of QueuePairAttribute.
 struct QueuePairTransition {
   ServiceType service;
   QueuePairState from;
@@ -15,7 +15,7 @@ struct QueuePairTransition {
   uint32_t optional;
 };
 
-/// The attributes that a change of a queue pair's state requires, and those that it allows besides; each may also name the new state and the one that the caller believes current. Any state to reset and any state to error take nothing, and are not listed. Alternate paths, path migration and rate limits do not exist in this device, so that no transition allows them. Source: InfiniBand volume 1, 11.2.5.2, modify queue pair.
+/// Attributes that each state transition of a queue pair requires, and those that it also allows. A request may in addition name the new state and the state that the caller assumes. Transitions from any state to reset or error take no attributes and are not listed. The device has no alternate paths, path migration or rate limits, so no transition allows these attributes. Source: InfiniBand volume 1, 11.2.5.2, modify queue pair.
 inline constexpr QueuePairTransition queue_pair_transitions[] = {
     {ServiceType::reliable_connection, QueuePairState::reset, QueuePairState::init, 0x38u, 0x0u},
     {ServiceType::reliable_connection, QueuePairState::init, QueuePairState::init, 0x0u, 0x38u},

@@ -13,8 +13,8 @@
 // Entries of queues in host memory.
 namespace fpga_verbs::spec {
 
-/// Entry of a work queue: refers to a work queue entry in the queue's area. Source: US6789143, references to work queue entries.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Entry of a work queue. It refers to a work queue entry in the queue's area. Source: US6789143, references to work queue entries.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) WorkQueueReference {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned offset_bit = 0, offset_width = 32;
@@ -23,7 +23,7 @@ struct alignas(8) WorkQueueReference {
 
   std::array<uint32_t, 2> dwords{};
 
-  /// Place in the work queue entry area, a multiple of 64. Unit: bytes.
+  /// Offset in the work queue entry area, a multiple of 64. Unit: bytes.
   constexpr uint32_t offset() const { return dwords[0]; }
   constexpr void set_offset(uint32_t value) { dwords[0] = value; }
 
@@ -31,7 +31,7 @@ struct alignas(8) WorkQueueReference {
   constexpr uint32_t sequence_number() const { return dwords[1] & 0xffffu; }
   constexpr void set_sequence_number(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Bytes of the entry: 64 to 320 in a send queue, 16 to 272 in a receive queue. Unit: bytes.
+  /// Length of the entry: 64 to 320 in a send queue, 16 to 272 in a receive queue. Unit: bytes.
   constexpr uint32_t length() const { return (dwords[1] >> 16) & 0x3ffu; }
   constexpr void set_length(uint32_t value) { dwords[1] = (dwords[1] & 0xfc00ffffu) | ((value & 0x3ffu) << 16); }
 
@@ -43,8 +43,8 @@ struct alignas(8) WorkQueueReference {
 static_assert(sizeof(WorkQueueReference) == WorkQueueReference::bytes && offsetof(WorkQueueReference, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<WorkQueueReference> && std::is_standard_layout_v<WorkQueueReference>);
 
-/// Head of a receive work queue entry; scatter entries follow.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Head of a receive work queue entry, followed by scatter entries.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ReceiveEntryHeader {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned scatter_count_bit = 0, scatter_count_width = 5;
@@ -68,15 +68,15 @@ struct alignas(8) ReceiveEntryHeader {
 static_assert(sizeof(ReceiveEntryHeader) == ReceiveEntryHeader::bytes && offsetof(ReceiveEntryHeader, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ReceiveEntryHeader> && std::is_standard_layout_v<ReceiveEntryHeader>);
 
-/// Tail of a receive queue, stored by the host after the entries and read by the device when its copy does not fill a cache line of references.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Tail of a receive queue. The host stores it after the entries. The device reads it when its copy allows less than a cache line of references.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(4) ReceiveQueueTail {
   static constexpr unsigned bytes = 4;
   static constexpr unsigned tail_bit = 0, tail_width = 16;
 
   std::array<uint32_t, 1> dwords{};
 
-  /// Sequence number of the receive work request that is posted next.
+  /// Sequence number of the next receive work request to post.
   constexpr uint32_t tail() const { return dwords[0] & 0xffffu; }
   constexpr void set_tail(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
@@ -88,8 +88,8 @@ struct alignas(4) ReceiveQueueTail {
 static_assert(sizeof(ReceiveQueueTail) == ReceiveQueueTail::bytes && offsetof(ReceiveQueueTail, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ReceiveQueueTail> && std::is_standard_layout_v<ReceiveQueueTail>);
 
-/// Completion queue entry (CQE), aligned, written once; the host polls its last DWORD.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Completion queue entry (CQE), aligned and written once. The host polls its last DWORD.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) CompletionQueueEntry {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned opcode_bit = 0, opcode_width = 8;
@@ -118,7 +118,7 @@ struct alignas(8) CompletionQueueEntry {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// The operation that is complete.
+  /// Completed operation.
   constexpr CompletionOpcode opcode() const { return static_cast<CompletionOpcode>(dwords[0] & 0xffu); }
   constexpr void set_opcode(CompletionOpcode value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
@@ -134,7 +134,7 @@ struct alignas(8) CompletionQueueEntry {
   constexpr uint32_t with_invalidate() const { return (dwords[0] >> 17) & 0x1u; }
   constexpr void set_with_invalidate(uint32_t value) { dwords[0] = (dwords[0] & 0xfffdffffu) | ((value & 0x1u) << 17); }
 
-  /// A GRH was scattered.
+  /// The device scattered a GRH.
   constexpr uint32_t with_global_route_header() const { return (dwords[0] >> 18) & 0x1u; }
   constexpr void set_with_global_route_header(uint32_t value) { dwords[0] = (dwords[0] & 0xfffbffffu) | ((value & 0x1u) << 18); }
 
@@ -170,7 +170,7 @@ struct alignas(8) CompletionQueueEntry {
   constexpr uint32_t service_level() const { return (dwords[4] >> 24) & 0xfu; }
   constexpr void set_service_level(uint32_t value) { dwords[4] = (dwords[4] & 0xf0ffffffu) | ((value & 0xfu) << 24); }
 
-  /// Work request, and completed through it in a send queue.
+  /// Work request. In a send queue all earlier ones are complete too.
   constexpr uint32_t sequence_number() const { return dwords[5] & 0xffffu; }
   constexpr void set_sequence_number(uint32_t value) { dwords[5] = (dwords[5] & 0xffff0000u) | (value & 0xffffu); }
 
@@ -190,7 +190,7 @@ struct alignas(8) CompletionQueueEntry {
   constexpr uint32_t work_queue() const { return dwords[7] & 0x1u; }
   constexpr void set_work_queue(uint32_t value) { dwords[7] = (dwords[7] & 0xfffffffeu) | (value & 0x1u); }
 
-  /// When it was written. Unit: clock ticks.
+  /// Time at which the device wrote the entry. Unit: clock ticks.
   constexpr uint64_t timestamp() const { return uint64_t{dwords[9]} << 32 | dwords[8]; }
   constexpr void set_timestamp(uint64_t value) {
     dwords[8] = static_cast<uint32_t>(value);
@@ -205,7 +205,7 @@ struct alignas(8) CompletionQueueEntry {
   constexpr uint32_t source_mac_high() const { return dwords[11] & 0xffffu; }
   constexpr void set_source_mac_high(uint32_t value) { dwords[11] = (dwords[11] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Alternates each time round, beginning with 1.
+  /// Alternates each time the ring wraps, starting with 1.
   constexpr uint32_t phase() const { return dwords[15] & 0x1u; }
   constexpr void set_phase(uint32_t value) { dwords[15] = (dwords[15] & 0xfffffffeu) | (value & 0x1u); }
 
@@ -221,8 +221,8 @@ struct alignas(8) CompletionQueueEntry {
 static_assert(sizeof(CompletionQueueEntry) == CompletionQueueEntry::bytes && offsetof(CompletionQueueEntry, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CompletionQueueEntry> && std::is_standard_layout_v<CompletionQueueEntry>);
 
-/// Entry of a completion queue with variable entries: refers to a CQE in the queue's entry area; written after it.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Entry of a completion queue with variable entries. It refers to a CQE in the queue's entry area. The device writes it after the CQE.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) CompletionQueueReference {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned offset_bit = 0, offset_width = 32;
@@ -231,7 +231,7 @@ struct alignas(8) CompletionQueueReference {
 
   std::array<uint32_t, 2> dwords{};
 
-  /// Place of the CQE in the entry area, a multiple of 64. Unit: bytes.
+  /// Offset of the CQE in the entry area, a multiple of 64. Unit: bytes.
   constexpr uint32_t offset() const { return dwords[0]; }
   constexpr void set_offset(uint32_t value) { dwords[0] = value; }
 
@@ -239,7 +239,7 @@ struct alignas(8) CompletionQueueReference {
   constexpr uint32_t length() const { return dwords[1] & 0xffffu; }
   constexpr void set_length(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Alternates each time round, beginning with 1.
+  /// Alternates each time the ring wraps, starting with 1.
   constexpr uint32_t phase() const { return (dwords[1] >> 16) & 0x1u; }
   constexpr void set_phase(uint32_t value) { dwords[1] = (dwords[1] & 0xfffeffffu) | ((value & 0x1u) << 16); }
 
@@ -251,8 +251,8 @@ struct alignas(8) CompletionQueueReference {
 static_assert(sizeof(CompletionQueueReference) == CompletionQueueReference::bytes && offsetof(CompletionQueueReference, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CompletionQueueReference> && std::is_standard_layout_v<CompletionQueueReference>);
 
-/// Answer to a management command in the management completion queue.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Answer to a management command, in the management completion queue.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) ManagementCompletion {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned opcode_bit = 0, opcode_width = 8;
@@ -270,7 +270,7 @@ struct alignas(8) ManagementCompletion {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// Command that is answered.
+  /// Answered command.
   constexpr ManagementOpcode opcode() const { return static_cast<ManagementOpcode>(dwords[0] & 0xffu); }
   constexpr void set_opcode(ManagementOpcode value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
@@ -278,30 +278,30 @@ struct alignas(8) ManagementCompletion {
   constexpr ManagementStatus status() const { return static_cast<ManagementStatus>((dwords[0] >> 8) & 0xffu); }
   constexpr void set_status(ManagementStatus value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((static_cast<uint32_t>(value) & 0xffu) << 8); }
 
-  /// no_resources: what was short.
+  /// no_resources: the exhausted resource.
   constexpr Resource resource() const { return static_cast<Resource>((dwords[0] >> 16) & 0xffu); }
   constexpr void set_resource(Resource value) { dwords[0] = (dwords[0] & 0xff00ffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 16); }
 
-  /// bad_parameter: the field lies in the input mailbox, not in the command.
+  /// bad_parameter: the field is in the input mailbox, not in the command.
   constexpr uint32_t in_mailbox() const { return (dwords[0] >> 24) & 0x1u; }
   constexpr void set_in_mailbox(uint32_t value) { dwords[0] = (dwords[0] & 0xfeffffffu) | ((value & 0x1u) << 24); }
 
-  /// The command's token.
+  /// Token of the command.
   constexpr uint32_t token() const { return dwords[1]; }
   constexpr void set_token(uint32_t value) { dwords[1] = value; }
 
-  /// success: number of the object made. bad_parameter: first bit of the offending field; the page list begins after the input's format; all ones: a reserved field. missing_attribute, attribute_not_allowed: mask of the attributes, bits of queue_pair_attribute.
+  /// success: number of the created object. bad_parameter: first bit of the invalid field; the page list starts after the input's format; all ones: a reserved field. missing_attribute, attribute_not_allowed: mask of the attributes, bits of queue_pair_attribute.
   constexpr uint64_t output() const { return uint64_t{dwords[3]} << 32 | dwords[2]; }
   constexpr void set_output(uint64_t value) {
     dwords[2] = static_cast<uint32_t>(value);
     dwords[3] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// no_resources: how many were asked for.
+  /// no_resources: amount requested.
   constexpr uint32_t asked() const { return dwords[4]; }
   constexpr void set_asked(uint32_t value) { dwords[4] = value; }
 
-  /// no_resources: how many are left.
+  /// no_resources: amount left.
   constexpr uint32_t left() const { return dwords[5]; }
   constexpr void set_left(uint32_t value) { dwords[5] = value; }
 
@@ -309,14 +309,14 @@ struct alignas(8) ManagementCompletion {
   constexpr uint32_t send_queue_sequence_number() const { return dwords[6] & 0xffffu; }
   constexpr void set_send_queue_sequence_number(uint32_t value) { dwords[6] = (dwords[6] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// When it was written. Unit: clock ticks.
+  /// Time at which the device wrote the entry. Unit: clock ticks.
   constexpr uint64_t timestamp() const { return uint64_t{dwords[9]} << 32 | dwords[8]; }
   constexpr void set_timestamp(uint64_t value) {
     dwords[8] = static_cast<uint32_t>(value);
     dwords[9] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// Alternates each time round, beginning with 1.
+  /// Alternates each time the ring wraps, starting with 1.
   constexpr uint32_t phase() const { return dwords[15] & 0x1u; }
   constexpr void set_phase(uint32_t value) { dwords[15] = (dwords[15] & 0xfffffffeu) | (value & 0x1u); }
 
@@ -332,8 +332,8 @@ struct alignas(8) ManagementCompletion {
 static_assert(sizeof(ManagementCompletion) == ManagementCompletion::bytes && offsetof(ManagementCompletion, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ManagementCompletion> && std::is_standard_layout_v<ManagementCompletion>);
 
-/// Event queue entry (EQE), written once; the host polls its last DWORD.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Event queue entry (EQE), written once. The host polls its last DWORD.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) EventQueueEntry {
   static constexpr unsigned bytes = 32;
   static constexpr unsigned type_bit = 0, type_width = 8;
@@ -352,7 +352,7 @@ struct alignas(8) EventQueueEntry {
   constexpr EventType type() const { return static_cast<EventType>(dwords[0] & 0xffu); }
   constexpr void set_type(EventType value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
-  /// Type-specific: a refusal for VCB errors.
+  /// Depends on the type: a refusal for VCB errors.
   constexpr uint32_t reason() const { return (dwords[0] >> 8) & 0xffu; }
   constexpr void set_reason(uint32_t value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
@@ -364,14 +364,14 @@ struct alignas(8) EventQueueEntry {
   constexpr uint32_t object() const { return dwords[1]; }
   constexpr void set_object(uint32_t value) { dwords[1] = value; }
 
-  /// Type-specific: an address, a sequence number.
+  /// Depends on the type: an address, a sequence number.
   constexpr uint64_t detail() const { return uint64_t{dwords[3]} << 32 | dwords[2]; }
   constexpr void set_detail(uint64_t value) {
     dwords[2] = static_cast<uint32_t>(value);
     dwords[3] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// When it happened. Unit: clock ticks.
+  /// Time of the event. Unit: clock ticks.
   constexpr uint64_t timestamp() const { return uint64_t{dwords[5]} << 32 | dwords[4]; }
   constexpr void set_timestamp(uint64_t value) {
     dwords[4] = static_cast<uint32_t>(value);
@@ -382,7 +382,7 @@ struct alignas(8) EventQueueEntry {
   constexpr uint32_t lost() const { return dwords[6]; }
   constexpr void set_lost(uint32_t value) { dwords[6] = value; }
 
-  /// Alternates each time round, beginning with 1.
+  /// Alternates each time the ring wraps, starting with 1.
   constexpr uint32_t phase() const { return dwords[7] & 0x1u; }
   constexpr void set_phase(uint32_t value) { dwords[7] = (dwords[7] & 0xfffffffeu) | (value & 0x1u); }
 
@@ -398,8 +398,8 @@ struct alignas(8) EventQueueEntry {
 static_assert(sizeof(EventQueueEntry) == EventQueueEntry::bytes && offsetof(EventQueueEntry, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<EventQueueEntry> && std::is_standard_layout_v<EventQueueEntry>);
 
-/// Entry of the queuing structure: a queue pair whose commands the scheduler fetches. Source: US8589610, queuing structure in host memory.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Entry of the queuing structure: a queue pair whose commands the scheduler must fetch. Source: US8589610, queuing structure in host memory.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuingStructureEntry {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
@@ -428,8 +428,8 @@ struct alignas(8) QueuingStructureEntry {
 static_assert(sizeof(QueuingStructureEntry) == QueuingStructureEntry::bytes && offsetof(QueuingStructureEntry, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuingStructureEntry> && std::is_standard_layout_v<QueuingStructureEntry>);
 
-/// Head of a ring, written by the host and read by the device when its copy says nearly full.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Head of a ring. The host writes it; the device reads it when its copy says nearly full.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) RingHead {
   static constexpr unsigned bytes = 8;
   static constexpr unsigned head_bit = 0, head_width = 32;
@@ -448,8 +448,8 @@ struct alignas(8) RingHead {
 static_assert(sizeof(RingHead) == RingHead::bytes && offsetof(RingHead, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<RingHead> && std::is_standard_layout_v<RingHead>);
 
-/// How a kick is observed: one record at the kick, one when the last packet has left.
-/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+/// Record of a kick: one at the kick, one when the last packet is sent.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) KickRecord {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned type_bit = 0, type_width = 8;
@@ -474,7 +474,7 @@ struct alignas(8) KickRecord {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// Which of the two.
+  /// Kicked or sent.
   constexpr KickRecordType type() const { return static_cast<KickRecordType>(dwords[0] & 0xffu); }
   constexpr void set_type(KickRecordType value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
@@ -486,7 +486,7 @@ struct alignas(8) KickRecord {
   constexpr QualityOfServiceLevel quality_of_service_level() const { return static_cast<QualityOfServiceLevel>((dwords[0] >> 16) & 0x3u); }
   constexpr void set_quality_of_service_level(QualityOfServiceLevel value) { dwords[0] = (dwords[0] & 0xfffcffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 16); }
 
-  /// Where the command came from.
+  /// Origin of the command.
   constexpr KickOrigin origin() const { return static_cast<KickOrigin>((dwords[0] >> 18) & 0x3u); }
   constexpr void set_origin(KickOrigin value) { dwords[0] = (dwords[0] & 0xfff3ffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 18); }
 
@@ -494,7 +494,7 @@ struct alignas(8) KickRecord {
   constexpr CompletionStatus status() const { return static_cast<CompletionStatus>((dwords[0] >> 20) & 0xffu); }
   constexpr void set_status(CompletionStatus value) { dwords[0] = (dwords[0] & 0xf00fffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 20); }
 
-  /// Joins the two records of one kick.
+  /// Matches the two records of one kick.
   constexpr uint32_t kick_number() const { return dwords[1]; }
   constexpr void set_kick_number(uint32_t value) { dwords[1] = value; }
 
@@ -506,7 +506,7 @@ struct alignas(8) KickRecord {
   constexpr uint32_t physical_collect_buffer() const { return dwords[2] >> 16; }
   constexpr void set_physical_collect_buffer(uint32_t value) { dwords[2] = (dwords[2] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// TVL, or ff while none is chosen.
+  /// TVL, or ff before one is selected.
   constexpr uint32_t transmit_virtual_lane() const { return dwords[3] & 0xffu; }
   constexpr void set_transmit_virtual_lane(uint32_t value) { dwords[3] = (dwords[3] & 0xffffff00u) | (value & 0xffu); }
 
@@ -540,18 +540,18 @@ struct alignas(8) KickRecord {
     dwords[9] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// When this record was handed to the DMA. Unit: clock ticks.
+  /// Time at which the device handed the record to the DMA. Unit: clock ticks.
   constexpr uint64_t written() const { return uint64_t{dwords[11]} << 32 | dwords[10]; }
   constexpr void set_written(uint64_t value) {
     dwords[10] = static_cast<uint32_t>(value);
     dwords[11] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// Records dropped before this one, since the ring began.
+  /// Records dropped before this one since the ring started.
   constexpr uint32_t dropped() const { return dwords[14]; }
   constexpr void set_dropped(uint32_t value) { dwords[14] = value; }
 
-  /// Alternates each time round, beginning with 1.
+  /// Alternates each time the ring wraps, starting with 1.
   constexpr uint32_t phase() const { return dwords[15] & 0x1u; }
   constexpr void set_phase(uint32_t value) { dwords[15] = (dwords[15] & 0xfffffffeu) | (value & 0x1u); }
 

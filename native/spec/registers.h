@@ -4,16 +4,16 @@
 #include <cstdint>
 #include "spec/enums.h"
 
-/// Identity, sizes and region table; at the start of BAR 0, read by every function.
+/// Identity, sizes and region table, at the start of BAR 0. Every function can read it.
 namespace fpga_verbs::spec::identity {
 
 inline constexpr uint32_t bytes = 4096;
 
-/// "FVHC": this is an fpga-verbs HCA. All ones means that the device is gone. 32 bits, ro.
+/// "FVHC": the device is an fpga-verbs HCA. All ones: the device is gone. 32 bits, ro.
 inline constexpr uint32_t magic = 0x0;
 inline constexpr uint32_t magic_reset = 0x43485646;
 
-/// Version of this programming interface; the driver refuses another major version. 32 bits, ro.
+/// Version of the programming interface. The driver refuses another major version. 32 bits, ro.
 inline constexpr uint32_t version = 0x4;
 inline constexpr uint32_t version_reset = 0x10000;
 struct Version {
@@ -33,7 +33,7 @@ struct Version {
   constexpr bool operator==(const Version&) const = default;
 };
 
-/// Which design this is. 32 bits, ro.
+/// Design and revision of the device. 32 bits, ro.
 inline constexpr uint32_t device = 0x8;
 inline constexpr uint32_t device_reset = 0x0;
 struct Device {
@@ -53,7 +53,7 @@ struct Device {
   constexpr bool operator==(const Device&) const = default;
 };
 
-/// Optional parts of the board. 32 bits, ro.
+/// Optional features of the board. 32 bits, ro.
 inline constexpr uint32_t capabilities = 0xc;
 inline constexpr uint32_t capabilities_reset = 0x0;
 struct Capabilities {
@@ -70,7 +70,7 @@ struct Capabilities {
   constexpr uint32_t single_root_io_virtualization() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
   constexpr void set_single_root_io_virtualization(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
 
-  /// How scoreboards are kept.
+  /// Variant of the scoreboard update.
   constexpr ScoreboardVariant scoreboard_variant() const { return static_cast<ScoreboardVariant>((bits >> 1) & 0x1u); }
   constexpr void set_scoreboard_variant(ScoreboardVariant value) { bits = (bits & 0xfffffffdu) | ((static_cast<uint32_t>(value) & 0x1u) << 1); }
 
@@ -78,7 +78,7 @@ struct Capabilities {
   constexpr uint32_t double_word_only() const { return static_cast<uint32_t>((bits >> 2) & 0x1u); }
   constexpr void set_double_word_only(uint32_t value) { bits = (bits & 0xfffffffbu) | ((value & 0x1u) << 2); }
 
-  /// Kick records can be had.
+  /// The board can write kick records.
   constexpr uint32_t kick_records() const { return static_cast<uint32_t>((bits >> 3) & 0x1u); }
   constexpr void set_kick_records(uint32_t value) { bits = (bits & 0xfffffff7u) | ((value & 0x1u) << 3); }
 
@@ -93,7 +93,7 @@ struct Capabilities {
   constexpr bool operator==(const Capabilities&) const = default;
 };
 
-/// Name of the board, UTF-8, zero padded. 32 bits, ro.
+/// Board name, UTF-8, zero padded. 32 bits, ro.
 inline constexpr uint32_t board_name = 0x10;
 inline constexpr uint32_t board_name_count = 8, board_name_stride = 4;
 inline constexpr uint32_t board_name_reset = 0x0;
@@ -106,7 +106,7 @@ inline constexpr uint32_t underlying_functions_reset = 0x0;
 inline constexpr uint32_t virtual_collect_buffers = 0x44;
 inline constexpr uint32_t virtual_collect_buffers_reset = 0x0;
 
-/// Distance between VCB pages. Unit: bytes. 32 bits, ro.
+/// Distance between two VCB pages. Unit: bytes. 32 bits, ro.
 inline constexpr uint32_t virtual_collect_buffer_stride = 0x48;
 inline constexpr uint32_t virtual_collect_buffer_stride_reset = 0x0;
 
@@ -114,7 +114,7 @@ inline constexpr uint32_t virtual_collect_buffer_stride_reset = 0x0;
 inline constexpr uint32_t physical_collect_buffers = 0x4c;
 inline constexpr uint32_t physical_collect_buffers_reset = 0x0;
 
-/// Dedicated PCBs. 32 bits, ro.
+/// Dedicated PCBs outside the pool. 32 bits, ro.
 inline constexpr uint32_t dedicated_physical_collect_buffers = 0x50;
 inline constexpr uint32_t dedicated_physical_collect_buffers_reset = 0x0;
 struct DedicatedPhysicalCollectBuffers {
@@ -127,7 +127,7 @@ struct DedicatedPhysicalCollectBuffers {
   constexpr uint32_t total() const { return static_cast<uint32_t>((bits >> 0) & 0xffffu); }
   constexpr void set_total(uint32_t value) { bits = (bits & 0xffff0000u) | ((value & 0xffffu) << 0); }
 
-  /// Of these for management.
+  /// Part reserved for management.
   constexpr uint32_t management() const { return static_cast<uint32_t>((bits >> 16) & 0xffffu); }
   constexpr void set_management(uint32_t value) { bits = (bits & 0xffffu) | ((value & 0xffffu) << 16); }
 
@@ -154,19 +154,19 @@ inline constexpr uint64_t clock_frequency_reset = 0x0;
 inline constexpr uint32_t beat_bytes = 0x68;
 inline constexpr uint32_t beat_bytes_reset = 0x0;
 
-/// Largest queue. Unit: entries. 32 bits, ro.
+/// Maximum entries of a queue. Unit: entries. 32 bits, ro.
 inline constexpr uint32_t queue_entries_maximum = 0x6c;
 inline constexpr uint32_t queue_entries_maximum_reset = 0x0;
 
-/// Context memory that the device wants. Unit: bytes. 64 bits, ro.
+/// Context memory that the device requires. Unit: bytes. 64 bits, ro.
 inline constexpr uint32_t context_memory_needed = 0x70;
 inline constexpr uint64_t context_memory_needed_reset = 0x0;
 
-/// Entries of the region table. 32 bits, ro.
+/// Valid entries of the region table. 32 bits, ro.
 inline constexpr uint32_t regions = 0x80;
 inline constexpr uint32_t regions_reset = 0x0;
 
-/// Region table: what the region holds. 32 bits, ro.
+/// Region table: type and BAR of the region. 32 bits, ro.
 inline constexpr uint32_t region = 0x100;
 inline constexpr uint32_t region_count = 8, region_stride = 32;
 inline constexpr uint32_t region_reset = 0x0;
@@ -177,7 +177,7 @@ struct Region {
 
   uint32_t bits{};
 
-  /// Its contents.
+  /// Contents of the region.
   constexpr RegionType type() const { return static_cast<RegionType>((bits >> 0) & 0xffu); }
   constexpr void set_type(RegionType value) { bits = (bits & 0xffffff00u) | ((static_cast<uint32_t>(value) & 0xffu) << 0); }
 
@@ -185,14 +185,14 @@ struct Region {
   constexpr uint32_t bar() const { return static_cast<uint32_t>((bits >> 8) & 0xffu); }
   constexpr void set_bar(uint32_t value) { bits = (bits & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// May be mapped write-combining.
+  /// The driver may map the region write-combining.
   constexpr uint32_t prefetchable() const { return static_cast<uint32_t>((bits >> 16) & 0x1u); }
   constexpr void set_prefetchable(uint32_t value) { bits = (bits & 0xfffeffffu) | ((value & 0x1u) << 16); }
 
   constexpr bool operator==(const Region&) const = default;
 };
 
-/// Region table: pages of stride bytes in the region. 32 bits, ro.
+/// Region table: pages in the region, each page_stride apart. 32 bits, ro.
 inline constexpr uint32_t region_entries = 0x104;
 inline constexpr uint32_t region_entries_count = 8, region_entries_stride = 32;
 inline constexpr uint32_t region_entries_reset = 0x0;
@@ -214,12 +214,12 @@ inline constexpr uint32_t region_page_stride_reset = 0x0;
 
 }  // namespace fpga_verbs::spec::identity
 
-/// Register page of an underlying function.
+/// Register page of one underlying function.
 namespace fpga_verbs::spec::underlying_function {
 
 inline constexpr uint32_t bytes = 65536;
 
-/// State of the function. 32 bits, ro.
+/// Status of the function. 32 bits, ro.
 inline constexpr uint32_t status = 0x0;
 inline constexpr uint32_t status_reset = 0x0;
 struct Status {
@@ -233,7 +233,7 @@ struct Status {
   constexpr uint32_t enabled() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
   constexpr void set_enabled(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
 
-  /// A reset is not finished.
+  /// A reset is in progress.
   constexpr uint32_t reset_in_progress() const { return static_cast<uint32_t>((bits >> 1) & 0x1u); }
   constexpr void set_reset_in_progress(uint32_t value) { bits = (bits & 0xfffffffdu) | ((value & 0x1u) << 1); }
 
@@ -244,7 +244,7 @@ struct Status {
   constexpr bool operator==(const Status&) const = default;
 };
 
-/// Writing 1 resets the function; reset_in_progress is set until it is done. 32 bits, wo.
+/// Writing 1 resets the function. reset_in_progress stays set until the reset is complete. 32 bits, wo.
 inline constexpr uint32_t reset = 0x4;
 inline constexpr uint32_t reset_reset = 0x0;
 struct Reset {
@@ -279,7 +279,7 @@ struct VirtualCollectBufferBar {
   constexpr bool operator==(const VirtualCollectBufferBar&) const = default;
 };
 
-/// Sub-BAR: dividers, counted from the base. [0, low) belongs to the low level, [low, high) is shared, [high, count) belongs to the high level. 32 bits, ro.
+/// Sub-BAR: two dividers, relative to the base. VCBs [0, low) belong to the low level, [low, high) are shared, [high, count) belong to the high level. 32 bits, ro.
 inline constexpr uint32_t virtual_collect_buffer_sub_bar = 0xc;
 inline constexpr uint32_t virtual_collect_buffer_sub_bar_reset = 0x0;
 struct VirtualCollectBufferSubBar {
@@ -288,22 +288,22 @@ struct VirtualCollectBufferSubBar {
 
   uint32_t bits{};
 
-  /// End of the low level's part.
+  /// End of the low level's range.
   constexpr uint32_t low() const { return static_cast<uint32_t>((bits >> 0) & 0xffffu); }
   constexpr void set_low(uint32_t value) { bits = (bits & 0xffff0000u) | ((value & 0xffffu) << 0); }
 
-  /// Begin of the high level's part.
+  /// Start of the high level's range.
   constexpr uint32_t high() const { return static_cast<uint32_t>((bits >> 16) & 0xffffu); }
   constexpr void set_high(uint32_t value) { bits = (bits & 0xffffu) | ((value & 0xffffu) << 16); }
 
   constexpr bool operator==(const VirtualCollectBufferSubBar&) const = default;
 };
 
-/// Device clock; reading the low half latches the high half. Unit: clock ticks. 64 bits, ro.
+/// Device clock. Reading the low half latches the high half. Unit: clock ticks. 64 bits, ro.
 inline constexpr uint32_t clock = 0x10;
 inline constexpr uint64_t clock_reset = 0x0;
 
-/// Reading tries to lock a dedicated PCB for the management page. 32 bits, ro_side_effect.
+/// A read requests a dedicated PCB for the management page. 32 bits, ro_side_effect.
 inline constexpr uint32_t management_lock = 0x18;
 inline constexpr uint32_t management_lock_reset = 0x0;
 struct ManagementLock {
@@ -312,18 +312,18 @@ struct ManagementLock {
 
   uint32_t bits{};
 
-  /// The lock is held by this function.
+  /// This function holds the lock.
   constexpr uint32_t granted() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
   constexpr void set_granted(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
 
-  /// Dedicated PCB, when granted.
+  /// Dedicated PCB, if granted.
   constexpr uint32_t physical_collect_buffer() const { return static_cast<uint32_t>((bits >> 8) & 0xffu); }
   constexpr void set_physical_collect_buffer(uint32_t value) { bits = (bits & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
   constexpr bool operator==(const ManagementLock&) const = default;
 };
 
-/// Writing 1 gives back a lock that was not used. 32 bits, wo.
+/// Writing 1 releases an unused lock. 32 bits, wo.
 inline constexpr uint32_t management_unlock = 0x1c;
 inline constexpr uint32_t management_unlock_reset = 0x0;
 struct ManagementUnlock {
@@ -338,7 +338,7 @@ struct ManagementUnlock {
   constexpr bool operator==(const ManagementUnlock&) const = default;
 };
 
-/// Management commands that lie in the management send queue and have to be fetched. 32 bits, wo.
+/// Rings for management commands in the management send queue. 32 bits, wo.
 inline constexpr uint32_t management_doorbell = 0x20;
 inline constexpr uint32_t management_doorbell_reset = 0x0;
 struct ManagementDoorbell {
@@ -361,7 +361,7 @@ struct ManagementQueueSize {
 
   uint32_t bits{};
 
-  /// log2 of the entries, up to 8. The send queue has 64 B entries.
+  /// log2 of the entries, at most 8. Send queue entries are 64 B.
   constexpr uint32_t entries_log2() const { return static_cast<uint32_t>((bits >> 0) & 0x1fu); }
   constexpr void set_entries_log2(uint32_t value) { bits = (bits & 0xffffffe0u) | ((value & 0x1fu) << 0); }
 
@@ -372,7 +372,7 @@ struct ManagementQueueSize {
 inline constexpr uint32_t management_send_queue_address = 0x28;
 inline constexpr uint64_t management_send_queue_address_reset = 0x0;
 
-/// DMA address of the management completion queue, 4 KiB aligned. Writing it begins the queues anew. Unit: bytes. 64 bits, rw.
+/// DMA address of the management completion queue, 4 KiB aligned. A write restarts both queues. Unit: bytes. 64 bits, rw.
 inline constexpr uint32_t management_completion_queue_address = 0x30;
 inline constexpr uint64_t management_completion_queue_address_reset = 0x0;
 
@@ -381,12 +381,12 @@ inline constexpr uint32_t virtual_collect_buffer_in_use = 0x40;
 inline constexpr uint32_t virtual_collect_buffer_in_use_count = 8, virtual_collect_buffer_in_use_stride = 4;
 inline constexpr uint32_t virtual_collect_buffer_in_use_reset = 0x0;
 
-/// PCBs that the collect group owns: low, high, shared by the levels. 32 bits, ro.
+/// PCBs that the collect group owns: low, high, shared by both levels. 32 bits, ro.
 inline constexpr uint32_t physical_collect_buffers_total = 0x60;
 inline constexpr uint32_t physical_collect_buffers_total_count = 3, physical_collect_buffers_total_stride = 4;
 inline constexpr uint32_t physical_collect_buffers_total_reset = 0x0;
 
-/// PCBs of the collect group that are free. 32 bits, ro.
+/// Free PCBs of the collect group. 32 bits, ro.
 inline constexpr uint32_t physical_collect_buffers_available = 0x70;
 inline constexpr uint32_t physical_collect_buffers_available_count = 3, physical_collect_buffers_available_stride = 4;
 inline constexpr uint32_t physical_collect_buffers_available_reset = 0x0;
@@ -396,11 +396,11 @@ inline constexpr uint32_t physical_collect_buffers_in_use = 0x80;
 inline constexpr uint32_t physical_collect_buffers_in_use_count = 3, physical_collect_buffers_in_use_stride = 4;
 inline constexpr uint32_t physical_collect_buffers_in_use_reset = 0x0;
 
-/// PCBs that the function holds of those that all functions share. 32 bits, ro.
+/// PCBs that the function holds from the pool shared by all functions. 32 bits, ro.
 inline constexpr uint32_t physical_collect_buffers_borrowed = 0x8c;
 inline constexpr uint32_t physical_collect_buffers_borrowed_reset = 0x0;
 
-/// Kick records of this function. 32 bits, rw.
+/// Kick record ring of this function. 32 bits, rw.
 inline constexpr uint32_t kick_record_control = 0x90;
 inline constexpr uint32_t kick_record_control_reset = 0x0;
 struct KickRecordControl {
@@ -424,16 +424,16 @@ struct KickRecordControl {
 inline constexpr uint32_t kick_record_address = 0x98;
 inline constexpr uint64_t kick_record_address_reset = 0x0;
 
-/// DMA address of the host's head: a ring_head. Unit: bytes. 64 bits, rw.
+/// DMA address of the host's head, a ring_head. Unit: bytes. 64 bits, rw.
 inline constexpr uint32_t kick_record_head_address = 0xa0;
 inline constexpr uint64_t kick_record_head_address_reset = 0x0;
 
-/// DMA address of the queuing structure of a level: low, high. Contiguous queuing_structure_entry. Unit: bytes. 64 bits, rw.
+/// DMA address of the queuing structure per level: low, high. An array of queuing_structure_entry. Unit: bytes. 64 bits, rw.
 inline constexpr uint32_t queuing_structure_address = 0xb0;
 inline constexpr uint32_t queuing_structure_address_count = 2, queuing_structure_address_stride = 8;
 inline constexpr uint64_t queuing_structure_address_reset = 0x0;
 
-/// Size of each queuing structure; at least the queue pairs of the function. 32 bits, rw.
+/// Size of each queuing structure; at least the number of queue pairs of the function. 32 bits, rw.
 inline constexpr uint32_t queuing_structure_size = 0xc0;
 inline constexpr uint32_t queuing_structure_size_reset = 0x0;
 struct QueuingStructureSize {
@@ -441,19 +441,19 @@ struct QueuingStructureSize {
 
   uint32_t bits{};
 
-  /// log2 of the entries, up to 16.
+  /// log2 of the entries, at most 16.
   constexpr uint32_t entries_log2() const { return static_cast<uint32_t>((bits >> 0) & 0x1fu); }
   constexpr void set_entries_log2(uint32_t value) { bits = (bits & 0xffffffe0u) | ((value & 0x1fu) << 0); }
 
   constexpr bool operator==(const QueuingStructureSize&) const = default;
 };
 
-/// Mapping table: lanes of a level (low, high), a bit each. 64 bits, ro.
+/// Mapping table: TVLs of a level (low, high), one bit each. 64 bits, ro.
 inline constexpr uint32_t transmit_virtual_lanes = 0xc8;
 inline constexpr uint32_t transmit_virtual_lanes_count = 2, transmit_virtual_lanes_stride = 8;
 inline constexpr uint64_t transmit_virtual_lanes_reset = 0x0;
 
-/// Execution credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro.
+/// Execution credits of the TVLs of a level (low, high). A TVL that serves both levels counts for both. Unit: credits. 64 bits, ro.
 inline constexpr uint32_t level_execution_credits = 0xd8;
 inline constexpr uint32_t level_execution_credits_count = 2, level_execution_credits_stride = 8;
 inline constexpr uint64_t level_execution_credits_reset = 0x0;
@@ -465,26 +465,26 @@ struct LevelExecutionCredits {
 
   uint64_t bits{};
 
-  /// Credits that the lanes own.
+  /// Credits that the TVLs own.
   constexpr uint32_t own() const { return static_cast<uint32_t>((bits >> 0) & 0xffffull); }
   constexpr void set_own(uint32_t value) { bits = (bits & 0xffffffffffff0000ull) | ((static_cast<uint64_t>(value) & 0xffffull) << 0); }
 
-  /// Of these, those that are free.
+  /// Own credits that are free.
   constexpr uint32_t own_free() const { return static_cast<uint32_t>((bits >> 16) & 0xffffull); }
   constexpr void set_own_free(uint32_t value) { bits = (bits & 0xffffffff0000ffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 16); }
 
-  /// Shared credits that the lanes hold.
+  /// Shared credits that the TVLs hold.
   constexpr uint32_t shared_held() const { return static_cast<uint32_t>((bits >> 32) & 0xffffull); }
   constexpr void set_shared_held(uint32_t value) { bits = (bits & 0xffff0000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 32); }
 
-  /// Shared credits that are free, for all lanes.
+  /// Shared credits that are free, for all TVLs.
   constexpr uint32_t shared_free() const { return static_cast<uint32_t>((bits >> 48) & 0xffffull); }
   constexpr void set_shared_free(uint32_t value) { bits = (bits & 0xffffffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 48); }
 
   constexpr bool operator==(const LevelExecutionCredits&) const = default;
 };
 
-/// Completion credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro.
+/// Completion credits of the TVLs of a level (low, high). A TVL that serves both levels counts for both. Unit: credits. 64 bits, ro.
 inline constexpr uint32_t level_completion_credits = 0xe8;
 inline constexpr uint32_t level_completion_credits_count = 2, level_completion_credits_stride = 8;
 inline constexpr uint64_t level_completion_credits_reset = 0x0;
@@ -496,19 +496,19 @@ struct LevelCompletionCredits {
 
   uint64_t bits{};
 
-  /// Credits that the lanes own.
+  /// Credits that the TVLs own.
   constexpr uint32_t own() const { return static_cast<uint32_t>((bits >> 0) & 0xffffull); }
   constexpr void set_own(uint32_t value) { bits = (bits & 0xffffffffffff0000ull) | ((static_cast<uint64_t>(value) & 0xffffull) << 0); }
 
-  /// Of these, those that are free.
+  /// Own credits that are free.
   constexpr uint32_t own_free() const { return static_cast<uint32_t>((bits >> 16) & 0xffffull); }
   constexpr void set_own_free(uint32_t value) { bits = (bits & 0xffffffff0000ffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 16); }
 
-  /// Shared credits that the lanes hold.
+  /// Shared credits that the TVLs hold.
   constexpr uint32_t shared_held() const { return static_cast<uint32_t>((bits >> 32) & 0xffffull); }
   constexpr void set_shared_held(uint32_t value) { bits = (bits & 0xffff0000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 32); }
 
-  /// Shared credits that are free, for all lanes.
+  /// Shared credits that are free, for all TVLs.
   constexpr uint32_t shared_free() const { return static_cast<uint32_t>((bits >> 48) & 0xffffull); }
   constexpr void set_shared_free(uint32_t value) { bits = (bits & 0xffffffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 48); }
 
@@ -530,7 +530,7 @@ struct EventQueueArm {
   constexpr bool operator==(const EventQueueArm&) const = default;
 };
 
-/// Arms a completion queue; one 8 B store. 64 bits, wo.
+/// Arms a completion queue. Written with one 8 B store. 64 bits, wo.
 inline constexpr uint32_t completion_queue_arm = 0x108;
 inline constexpr uint64_t completion_queue_arm_reset = 0x0;
 struct CompletionQueueArm {
@@ -545,22 +545,22 @@ struct CompletionQueueArm {
   constexpr uint32_t completion_queue() const { return static_cast<uint32_t>((bits >> 0) & 0xffffffull); }
   constexpr void set_completion_queue(uint32_t value) { bits = (bits & 0xffffffffff000000ull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 0); }
 
-  /// Only completions that are solicited, or failures.
+  /// Signal only on a solicited or failed completion.
   constexpr uint32_t solicited() const { return static_cast<uint32_t>((bits >> 24) & 0x1ull); }
   constexpr void set_solicited(uint32_t value) { bits = (bits & 0xfffffffffeffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 24); }
 
-  /// Events of the queue that the host has taken, modulo 128; an arming with that of the last event is ignored.
+  /// Events of the queue that the host has consumed, modulo 128. The device ignores an arm request that repeats the value of the last event.
   constexpr uint32_t arm_sequence() const { return static_cast<uint32_t>((bits >> 25) & 0x7full); }
   constexpr void set_arm_sequence(uint32_t value) { bits = (bits & 0xffffffff01ffffffull) | ((static_cast<uint64_t>(value) & 0x7full) << 25); }
 
-  /// Host's head.
+  /// Head of the host.
   constexpr uint32_t head() const { return static_cast<uint32_t>((bits >> 32) & 0xffffffffull); }
   constexpr void set_head(uint32_t value) { bits = (bits & 0xffffffffull) | ((static_cast<uint64_t>(value) & 0xffffffffull) << 32); }
 
   constexpr bool operator==(const CompletionQueueArm&) const = default;
 };
 
-/// Work requests were added to a receive queue; one 8 B store. In the error state they are flushed. 64 bits, wo.
+/// Announces new work requests in a receive queue. Written with one 8 B store. In the error state the device flushes them. 64 bits, wo.
 inline constexpr uint32_t receive_doorbell = 0x110;
 inline constexpr uint64_t receive_doorbell_reset = 0x0;
 struct ReceiveDoorbell {
@@ -574,7 +574,7 @@ struct ReceiveDoorbell {
   constexpr uint32_t queue() const { return static_cast<uint32_t>((bits >> 0) & 0xffffffull); }
   constexpr void set_queue(uint32_t value) { bits = (bits & 0xffffffffff000000ull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 0); }
 
-  /// It is a shared receive queue.
+  /// The queue is a shared receive queue.
   constexpr uint32_t shared() const { return static_cast<uint32_t>((bits >> 24) & 0x1ull); }
   constexpr void set_shared(uint32_t value) { bits = (bits & 0xfffffffffeffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 24); }
 
@@ -585,11 +585,11 @@ struct ReceiveDoorbell {
   constexpr bool operator==(const ReceiveDoorbell&) const = default;
 };
 
-/// Number of the queue pair, of this function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw.
+/// Selects the queue pair of this function that the following registers show: by the number that peers use, else by the number that commands use. 32 bits, rw.
 inline constexpr uint32_t inspect_queue_pair = 0x120;
 inline constexpr uint32_t inspect_queue_pair_reset = 0x0;
 
-/// State of the selected queue pair's send queue. 32 bits, ro.
+/// Send queue state of the selected queue pair. 32 bits, ro.
 inline constexpr uint32_t inspect_queue_pair_state = 0x124;
 inline constexpr uint32_t inspect_queue_pair_state_reset = 0x0;
 struct InspectQueuePairState {
@@ -606,19 +606,19 @@ struct InspectQueuePairState {
 
   uint32_t bits{};
 
-  /// There is a queue pair of this number.
+  /// A queue pair with this number exists.
   constexpr uint32_t found() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
   constexpr void set_found(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
 
-  /// The scheduler is stopped for it.
+  /// The scheduler does not fetch for it: a stop doorbell, or a failed fetch.
   constexpr uint32_t stopped() const { return static_cast<uint32_t>((bits >> 1) & 0x1u); }
   constexpr void set_stopped(uint32_t value) { bits = (bits & 0xfffffffdu) | ((value & 0x1u) << 1); }
 
-  /// It waits in the queuing structure, or is in the scheduler's hands.
+  /// The queue pair is in the queuing structure, or the scheduler is serving it.
   constexpr uint32_t scheduled() const { return static_cast<uint32_t>((bits >> 2) & 0x1u); }
   constexpr void set_scheduled(uint32_t value) { bits = (bits & 0xfffffffbu) | ((value & 0x1u) << 2); }
 
-  /// The peer asked to wait; the timer runs.
+  /// The peer sent an RNR NAK and the timer is running.
   constexpr uint32_t receiver_not_ready_wait() const { return static_cast<uint32_t>((bits >> 3) & 0x1u); }
   constexpr void set_receiver_not_ready_wait(uint32_t value) { bits = (bits & 0xfffffff7u) | ((value & 0x1u) << 3); }
 
@@ -626,7 +626,7 @@ struct InspectQueuePairState {
   constexpr QueuePairState state() const { return static_cast<QueuePairState>((bits >> 4) & 0xfu); }
   constexpr void set_state(QueuePairState value) { bits = (bits & 0xffffff0fu) | ((static_cast<uint32_t>(value) & 0xfu) << 4); }
 
-  /// Why it may not send its next command now.
+  /// Reason why the next command may not be sent yet.
   constexpr SendHold hold() const { return static_cast<SendHold>((bits >> 8) & 0x7u); }
   constexpr void set_hold(SendHold value) { bits = (bits & 0xfffff8ffu) | ((static_cast<uint32_t>(value) & 0x7u) << 8); }
 
@@ -649,7 +649,7 @@ struct InspectQueuePairState {
   constexpr bool operator==(const InspectQueuePairState&) const = default;
 };
 
-/// Positions of the selected queue pair in its send queue. 64 bits, ro.
+/// Send queue positions of the selected queue pair. 64 bits, ro.
 inline constexpr uint32_t inspect_queue_pair_positions = 0x128;
 inline constexpr uint64_t inspect_queue_pair_positions_reset = 0x0;
 struct InspectQueuePairPositions {
@@ -660,26 +660,26 @@ struct InspectQueuePairPositions {
 
   uint64_t bits{};
 
-  /// Sequence number to execute.
+  /// Next sequence number to execute.
   constexpr uint32_t next() const { return static_cast<uint32_t>((bits >> 0) & 0xffffull); }
   constexpr void set_next(uint32_t value) { bits = (bits & 0xffffffffffff0000ull) | ((static_cast<uint64_t>(value) & 0xffffull) << 0); }
 
-  /// Newest one known to lie in the send queue.
+  /// Newest sequence number known to be in the send queue.
   constexpr uint32_t posted() const { return static_cast<uint32_t>((bits >> 16) & 0xffffull); }
   constexpr void set_posted(uint32_t value) { bits = (bits & 0xffffffff0000ffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 16); }
 
-  /// Oldest one not acknowledged.
+  /// Oldest unacknowledged sequence number.
   constexpr uint32_t acknowledged() const { return static_cast<uint32_t>((bits >> 32) & 0xffffull); }
   constexpr void set_acknowledged(uint32_t value) { bits = (bits & 0xffff0000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 32); }
 
-  /// Next one that the scheduler fetches.
+  /// Next sequence number that the scheduler fetches.
   constexpr uint32_t fetch_next() const { return static_cast<uint32_t>((bits >> 48) & 0xffffull); }
   constexpr void set_fetch_next(uint32_t value) { bits = (bits & 0xffffffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 48); }
 
   constexpr bool operator==(const InspectQueuePairPositions&) const = default;
 };
 
-/// Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro.
+/// Kicked, unfinished commands of the selected queue pair, their TVL, and the resource that the next command waits for. 32 bits, ro.
 inline constexpr uint32_t inspect_queue_pair_lane = 0x130;
 inline constexpr uint32_t inspect_queue_pair_lane_reset = 0x0;
 struct InspectQueuePairLane {
@@ -693,18 +693,18 @@ struct InspectQueuePairLane {
   constexpr uint32_t commands() const { return static_cast<uint32_t>((bits >> 0) & 0xffffu); }
   constexpr void set_commands(uint32_t value) { bits = (bits & 0xffff0000u) | ((value & 0xffffu) << 0); }
 
-  /// TVL, while there are commands.
+  /// TVL of these commands, if there are any.
   constexpr uint32_t transmit_virtual_lane() const { return static_cast<uint32_t>((bits >> 16) & 0xffu); }
   constexpr void set_transmit_virtual_lane(uint32_t value) { bits = (bits & 0xff00ffffu) | ((value & 0xffu) << 16); }
 
-  /// Room that its next command waits for.
+  /// Room that the next command waits for.
   constexpr RoomWait room_wait() const { return static_cast<RoomWait>((bits >> 24) & 0x3u); }
   constexpr void set_room_wait(RoomWait value) { bits = (bits & 0xfcffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 24); }
 
   constexpr bool operator==(const InspectQueuePairLane&) const = default;
 };
 
-/// Both numbers of the selected queue pair, which either of them selects. 64 bits, ro.
+/// Both numbers of the selected queue pair. Either number selects it. 64 bits, ro.
 inline constexpr uint32_t inspect_queue_pair_numbers = 0x138;
 inline constexpr uint64_t inspect_queue_pair_numbers_reset = 0x0;
 struct InspectQueuePairNumbers {
@@ -715,19 +715,19 @@ struct InspectQueuePairNumbers {
 
   uint64_t bits{};
 
-  /// The one that peers know.
+  /// Number that peers use.
   constexpr uint32_t virtual_queue_pair() const { return static_cast<uint32_t>((bits >> 0) & 0xffffffull); }
   constexpr void set_virtual_queue_pair(uint32_t value) { bits = (bits & 0xffffffffff000000ull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 0); }
 
-  /// It is bound: packets with it are taken.
+  /// The number is bound: the device accepts packets for it.
   constexpr uint32_t bound() const { return static_cast<uint32_t>((bits >> 24) & 0x1ull); }
   constexpr void set_bound(uint32_t value) { bits = (bits & 0xfffffffffeffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 24); }
 
-  /// It is in time-wait since its last connection ended.
+  /// The number is in time-wait since its last connection ended.
   constexpr uint32_t time_wait() const { return static_cast<uint32_t>((bits >> 25) & 0x1ull); }
   constexpr void set_time_wait(uint32_t value) { bits = (bits & 0xfffffffffdffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 25); }
 
-  /// The one of commands, completions and events.
+  /// Number in commands, completions and events.
   constexpr uint32_t queue_pair_number() const { return static_cast<uint32_t>((bits >> 32) & 0xffffffull); }
   constexpr void set_queue_pair_number(uint32_t value) { bits = (bits & 0xff000000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 32); }
 
@@ -738,7 +738,7 @@ struct InspectQueuePairNumbers {
 inline constexpr uint32_t kicks = 0x200;
 inline constexpr uint64_t kicks_reset = 0x0;
 
-/// Commands that found no PCB. Unit: events. 64 bits, ro.
+/// Commands complete in send queue mode, without a PCB. Unit: events. 64 bits, ro.
 inline constexpr uint32_t send_queue_mode_kicks = 0x208;
 inline constexpr uint64_t send_queue_mode_kicks_reset = 0x0;
 
@@ -750,19 +750,19 @@ inline constexpr uint64_t scheduled_kicks_reset = 0x0;
 inline constexpr uint32_t commands_refused = 0x218;
 inline constexpr uint64_t commands_refused_reset = 0x0;
 
-/// Writes to VCBs in error or closed. Unit: events. 64 bits, ro.
+/// Writes dropped because the VCB is in error or closed. Unit: events. 64 bits, ro.
 inline constexpr uint32_t writes_dropped = 0x220;
 inline constexpr uint64_t writes_dropped_reset = 0x0;
 
-/// Commands dropped because their number had already been executed. Unit: events. 64 bits, ro.
+/// Commands dropped because their sequence number was already executed. Unit: events. 64 bits, ro.
 inline constexpr uint32_t commands_stale = 0x228;
 inline constexpr uint64_t commands_stale_reset = 0x0;
 
-/// Commands handed back to the scheduler because it was not their turn. Unit: events. 64 bits, ro.
+/// Commands returned to the scheduler because they were out of turn. Unit: events. 64 bits, ro.
 inline constexpr uint32_t commands_handed_back = 0x230;
 inline constexpr uint64_t commands_handed_back_reset = 0x0;
 
-/// Doorbell checksums that did not match. Unit: events. 64 bits, ro.
+/// Doorbell checksum mismatches. Unit: events. 64 bits, ro.
 inline constexpr uint32_t checksum_mismatches = 0x238;
 inline constexpr uint64_t checksum_mismatches_reset = 0x0;
 
@@ -770,11 +770,11 @@ inline constexpr uint64_t checksum_mismatches_reset = 0x0;
 inline constexpr uint32_t commands_cancelled = 0x240;
 inline constexpr uint64_t commands_cancelled_reset = 0x0;
 
-/// Commands whose last packet has left. Unit: events. 64 bits, ro.
+/// Commands whose last packet was sent. Unit: events. 64 bits, ro.
 inline constexpr uint32_t commands_sent = 0x248;
 inline constexpr uint64_t commands_sent_reset = 0x0;
 
-/// Commands that ended in an error or were flushed. Unit: events. 64 bits, ro.
+/// Commands that failed or were flushed. Unit: events. 64 bits, ro.
 inline constexpr uint32_t commands_failed = 0x250;
 inline constexpr uint64_t commands_failed_reset = 0x0;
 
@@ -782,15 +782,15 @@ inline constexpr uint64_t commands_failed_reset = 0x0;
 inline constexpr uint32_t kick_records_written = 0x258;
 inline constexpr uint64_t kick_records_written_reset = 0x0;
 
-/// Kick records dropped: ring full. Unit: events. 64 bits, ro.
+/// Kick records dropped because the ring was full. Unit: events. 64 bits, ro.
 inline constexpr uint32_t kick_records_dropped = 0x260;
 inline constexpr uint64_t kick_records_dropped_reset = 0x0;
 
-/// Events dropped: event queue full or none. Unit: events. 64 bits, ro.
+/// Events dropped because the event queue was full or missing. Unit: events. 64 bits, ro.
 inline constexpr uint32_t events_dropped = 0x268;
 inline constexpr uint64_t events_dropped_reset = 0x0;
 
-/// DMAs that reached nothing. Unit: events. 64 bits, ro.
+/// DMA accesses to an unmapped address. Unit: events. 64 bits, ro.
 inline constexpr uint32_t dma_faults = 0x270;
 inline constexpr uint64_t dma_faults_reset = 0x0;
 
@@ -798,19 +798,19 @@ inline constexpr uint64_t dma_faults_reset = 0x0;
 inline constexpr uint32_t reads_refused = 0x278;
 inline constexpr uint64_t reads_refused_reset = 0x0;
 
-/// Commands incomplete longer than the limit. Unit: events. 64 bits, ro.
+/// Commands incomplete for longer than the limit. Unit: events. 64 bits, ro.
 inline constexpr uint32_t half_written_commands = 0x280;
 inline constexpr uint64_t half_written_commands_reset = 0x0;
 
-/// Completions dropped: completion queue in error or none of this function. Unit: events. 64 bits, ro.
+/// Completions dropped because the completion queue was in error or not owned by this function. Unit: events. 64 bits, ro.
 inline constexpr uint32_t completions_dropped = 0x288;
 inline constexpr uint64_t completions_dropped_reset = 0x0;
 
-/// Request packets that were dropped: by receive, or by dma_validation with a message that an unreliable service refuses. Unit: packets. 64 bits, ro.
+/// Request packets dropped by receive, or by dma_validation if an unreliable service refuses the message. Unit: packets. 64 bits, ro.
 inline constexpr uint32_t requests_dropped = 0x290;
 inline constexpr uint64_t requests_dropped_reset = 0x0;
 
-/// Request packets that had been accepted before. Unit: packets. 64 bits, ro.
+/// Duplicate request packets. Unit: packets. 64 bits, ro.
 inline constexpr uint32_t requests_duplicate = 0x298;
 inline constexpr uint64_t requests_duplicate_reset = 0x0;
 
@@ -822,30 +822,30 @@ inline constexpr uint64_t negative_acknowledges_reset = 0x0;
 inline constexpr uint32_t receiver_not_ready_negative_acknowledges = 0x2a8;
 inline constexpr uint64_t receiver_not_ready_negative_acknowledges_reset = 0x0;
 
-/// Commands that were begun and found no PCB. Unit: events. 64 bits, ro.
+/// Commands that entered send queue mode because no PCB was available. Unit: events. 64 bits, ro.
 inline constexpr uint32_t send_queue_mode_entered = 0x2b0;
 inline constexpr uint64_t send_queue_mode_entered_reset = 0x0;
 
-/// Kicked commands that found no entry credit or no room on the list of their TVL, and went to the send queue. Unit: events. 64 bits, ro.
+/// Kicked commands moved to the send queue because their TVL's list had no entry credit or no room. Unit: events. 64 bits, ro.
 inline constexpr uint32_t list_refusals = 0x2b8;
 inline constexpr uint64_t list_refusals_reset = 0x0;
 
-/// Commands whose turn it was and that could not be sent then, by send_hold. Unit: events. 64 bits, ro.
+/// Commands at the head of their queue that could not be sent, by send_hold. Unit: events. 64 bits, ro.
 inline constexpr uint32_t send_holds = 0x2c0;
 inline constexpr uint32_t send_holds_count = 8, send_holds_stride = 8;
 inline constexpr uint64_t send_holds_reset = 0x0;
 
-/// Queue pairs whose next command was not fetched because no list would take it, by room_wait. Unit: events. 64 bits, ro.
+/// Queue pairs whose next command was not fetched because no list could accept it, by room_wait. Unit: events. 64 bits, ro.
 inline constexpr uint32_t room_waits = 0x300;
 inline constexpr uint32_t room_waits_count = 4, room_waits_stride = 8;
 inline constexpr uint64_t room_waits_reset = 0x0;
 
-/// Commands that came to the list of a TVL while no credit was free for it: execution, completion. Unit: events. 64 bits, ro.
+/// Commands that reached a TVL's list when no credit was free: execution, completion. Unit: events. 64 bits, ro.
 inline constexpr uint32_t credit_waits = 0x320;
 inline constexpr uint32_t credit_waits_count = 2, credit_waits_stride = 8;
 inline constexpr uint64_t credit_waits_reset = 0x0;
 
-/// Turns of a queue pair in send_queue_scheduler in which no dedicated PCB was free. Unit: events. 64 bits, ro.
+/// Turns of a queue pair in send_queue_scheduler without a free dedicated PCB. Unit: events. 64 bits, ro.
 inline constexpr uint32_t dedicated_waits = 0x330;
 inline constexpr uint64_t dedicated_waits_reset = 0x0;
 
@@ -853,19 +853,19 @@ inline constexpr uint64_t dedicated_waits_reset = 0x0;
 inline constexpr uint32_t virtual_collect_buffers_closed = 0x338;
 inline constexpr uint64_t virtual_collect_buffers_closed_reset = 0x0;
 
-/// The management page: a management command is written here while the lock is held. 32 bits, wo.
+/// Management page. The lock holder writes a management command here. 32 bits, wo.
 inline constexpr uint32_t management_page = 0x8000;
 inline constexpr uint32_t management_page_count = 80, management_page_stride = 4;
 inline constexpr uint32_t management_page_reset = 0x0;
 
 }  // namespace fpga_verbs::spec::underlying_function
 
-/// Control registers of the device; for UF 0.
+/// Control registers of the device, for UF 0 only.
 namespace fpga_verbs::spec::control {
 
 inline constexpr uint32_t bytes = 65536;
 
-/// Enable and reset of the device. 32 bits, rw.
+/// Enables and resets the device. 32 bits, rw.
 inline constexpr uint32_t control = 0x0;
 inline constexpr uint32_t control_reset = 0x0;
 struct Control {
@@ -874,22 +874,22 @@ struct Control {
 
   uint32_t bits{};
 
-  /// Commands are accepted. Cleared: ports go down, packets and writes to VCBs are dropped and counted, queue pairs go to error and what is posted completes flushed, until it is set again.
+  /// The device accepts commands. While clear, ports are down, the device drops and counts packets and VCB writes, queue pairs are in error, and posted work requests complete flushed.
   constexpr uint32_t enable() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
   constexpr void set_enable(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
 
-  /// Writing 1 resets the device; reads 1 until it is done.
+  /// Writing 1 resets the device. Reads 1 until the reset is complete.
   constexpr uint32_t reset() const { return static_cast<uint32_t>((bits >> 1) & 0x1u); }
   constexpr void set_reset(uint32_t value) { bits = (bits & 0xfffffffdu) | ((value & 0x1u) << 1); }
 
   constexpr bool operator==(const Control&) const = default;
 };
 
-/// A command incomplete for longer raises an event; 0: never. Unit: clock ticks. 64 bits, rw.
+/// A command incomplete for longer raises an event. 0: no limit. Unit: clock ticks. 64 bits, rw.
 inline constexpr uint32_t half_written_limit = 0x8;
 inline constexpr uint64_t half_written_limit_reset = 0x0;
 
-/// DMA address of context memory, 4 KiB aligned; to be given before enable. Unit: bytes. 64 bits, rw.
+/// DMA address of context memory, 4 KiB aligned. Set it before enable. Unit: bytes. 64 bits, rw.
 inline constexpr uint32_t context_memory_address = 0x10;
 inline constexpr uint64_t context_memory_address_reset = 0x0;
 
@@ -897,7 +897,7 @@ inline constexpr uint64_t context_memory_address_reset = 0x0;
 inline constexpr uint32_t context_memory_bytes = 0x18;
 inline constexpr uint64_t context_memory_bytes_reset = 0x0;
 
-/// PCB or VCB shown by the inspect registers. 32 bits, rw.
+/// Selects the PCB and the VCB that the inspect registers show. 32 bits, rw.
 inline constexpr uint32_t inspect_select = 0x20;
 inline constexpr uint32_t inspect_select_reset = 0x0;
 struct InspectSelect {
@@ -906,7 +906,7 @@ struct InspectSelect {
 
   uint32_t bits{};
 
-  /// PCB: pool first, then dedicated.
+  /// PCB, pool first, then dedicated.
   constexpr uint32_t physical_collect_buffer() const { return static_cast<uint32_t>((bits >> 0) & 0xffffu); }
   constexpr void set_physical_collect_buffer(uint32_t value) { bits = (bits & 0xffff0000u) | ((value & 0xffffu) << 0); }
 
@@ -937,7 +937,7 @@ struct InspectPhysicalCollectBuffer {
   constexpr uint32_t dedicated() const { return static_cast<uint32_t>((bits >> 4) & 0x1u); }
   constexpr void set_dedicated(uint32_t value) { bits = (bits & 0xffffffefu) | ((value & 0x1u) << 4); }
 
-  /// Collect group in which it counts: the part of the BAR that its VCB lies in.
+  /// Collect group that the PCB counts against: the BAR range of its VCB.
   constexpr CollectGroup group() const { return static_cast<CollectGroup>((bits >> 5) & 0x3u); }
   constexpr void set_group(CollectGroup value) { bits = (bits & 0xffffff9fu) | ((static_cast<uint32_t>(value) & 0x3u) << 5); }
 
@@ -945,7 +945,7 @@ struct InspectPhysicalCollectBuffer {
   constexpr uint32_t underlying_function() const { return static_cast<uint32_t>((bits >> 8) & 0xffu); }
   constexpr void set_underlying_function(uint32_t value) { bits = (bits & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// VCB that it is bound to, or ffff.
+  /// VCB bound to the PCB, or ffff.
   constexpr uint32_t virtual_collect_buffer() const { return static_cast<uint32_t>((bits >> 16) & 0xffffu); }
   constexpr void set_virtual_collect_buffer(uint32_t value) { bits = (bits & 0xffffu) | ((value & 0xffffu) << 16); }
 
@@ -956,15 +956,15 @@ struct InspectPhysicalCollectBuffer {
 inline constexpr uint32_t inspect_scoreboard = 0x28;
 inline constexpr uint64_t inspect_scoreboard_reset = 0x0;
 
-/// Scoreboard mask of the selected PCB, as of the last write. 64 bits, ro.
+/// Scoreboard mask of the selected PCB after the last write. 64 bits, ro.
 inline constexpr uint32_t inspect_scoreboard_mask = 0x30;
 inline constexpr uint64_t inspect_scoreboard_mask_reset = 0x0;
 
-/// DWORDs received: bits 0 to 63. 64 bits, ro.
+/// Received DWORDs, bits 0 to 63. 64 bits, ro.
 inline constexpr uint32_t inspect_received = 0x38;
 inline constexpr uint64_t inspect_received_reset = 0x0;
 
-/// DWORDs received: bits 64 to 79. 32 bits, ro.
+/// Received DWORDs, bits 64 to 79. 32 bits, ro.
 inline constexpr uint32_t inspect_received_high = 0x40;
 inline constexpr uint32_t inspect_received_high_reset = 0x0;
 
@@ -982,22 +982,22 @@ struct InspectVirtualCollectBuffer {
   constexpr VirtualCollectBufferState state() const { return static_cast<VirtualCollectBufferState>((bits >> 0) & 0x7u); }
   constexpr void set_state(VirtualCollectBufferState value) { bits = (bits & 0xfffffff8u) | ((static_cast<uint32_t>(value) & 0x7u) << 0); }
 
-  /// Why it is in error.
+  /// Reason for the error.
   constexpr Refusal refusal() const { return static_cast<Refusal>((bits >> 8) & 0xffu); }
   constexpr void set_refusal(Refusal value) { bits = (bits & 0xffff00ffu) | ((static_cast<uint32_t>(value) & 0xffu) << 8); }
 
-  /// PCB that it is bound to, or ffff.
+  /// PCB bound to the VCB, or ffff.
   constexpr uint32_t physical_collect_buffer() const { return static_cast<uint32_t>((bits >> 16) & 0xffffu); }
   constexpr void set_physical_collect_buffer(uint32_t value) { bits = (bits & 0xffffu) | ((value & 0xffffu) << 16); }
 
   constexpr bool operator==(const InspectVirtualCollectBuffer&) const = default;
 };
 
-/// Number of the queue pair, of any function, shown by the registers that follow: the one that peers know, or else the one of commands. 32 bits, rw.
+/// Selects the queue pair of any function that the following registers show: by the number that peers use, else by the number that commands use. 32 bits, rw.
 inline constexpr uint32_t inspect_queue_pair = 0x60;
 inline constexpr uint32_t inspect_queue_pair_reset = 0x0;
 
-/// State of the selected queue pair's send queue. 32 bits, ro.
+/// Send queue state of the selected queue pair. 32 bits, ro.
 inline constexpr uint32_t inspect_queue_pair_state = 0x64;
 inline constexpr uint32_t inspect_queue_pair_state_reset = 0x0;
 struct InspectQueuePairState {
@@ -1014,19 +1014,19 @@ struct InspectQueuePairState {
 
   uint32_t bits{};
 
-  /// There is a queue pair of this number.
+  /// A queue pair with this number exists.
   constexpr uint32_t found() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
   constexpr void set_found(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
 
-  /// The scheduler is stopped for it.
+  /// The scheduler does not fetch for it: a stop doorbell, or a failed fetch.
   constexpr uint32_t stopped() const { return static_cast<uint32_t>((bits >> 1) & 0x1u); }
   constexpr void set_stopped(uint32_t value) { bits = (bits & 0xfffffffdu) | ((value & 0x1u) << 1); }
 
-  /// It waits in the queuing structure, or is in the scheduler's hands.
+  /// The queue pair is in the queuing structure, or the scheduler is serving it.
   constexpr uint32_t scheduled() const { return static_cast<uint32_t>((bits >> 2) & 0x1u); }
   constexpr void set_scheduled(uint32_t value) { bits = (bits & 0xfffffffbu) | ((value & 0x1u) << 2); }
 
-  /// The peer asked to wait; the timer runs.
+  /// The peer sent an RNR NAK and the timer is running.
   constexpr uint32_t receiver_not_ready_wait() const { return static_cast<uint32_t>((bits >> 3) & 0x1u); }
   constexpr void set_receiver_not_ready_wait(uint32_t value) { bits = (bits & 0xfffffff7u) | ((value & 0x1u) << 3); }
 
@@ -1034,7 +1034,7 @@ struct InspectQueuePairState {
   constexpr QueuePairState state() const { return static_cast<QueuePairState>((bits >> 4) & 0xfu); }
   constexpr void set_state(QueuePairState value) { bits = (bits & 0xffffff0fu) | ((static_cast<uint32_t>(value) & 0xfu) << 4); }
 
-  /// Why it may not send its next command now.
+  /// Reason why the next command may not be sent yet.
   constexpr SendHold hold() const { return static_cast<SendHold>((bits >> 8) & 0x7u); }
   constexpr void set_hold(SendHold value) { bits = (bits & 0xfffff8ffu) | ((static_cast<uint32_t>(value) & 0x7u) << 8); }
 
@@ -1057,7 +1057,7 @@ struct InspectQueuePairState {
   constexpr bool operator==(const InspectQueuePairState&) const = default;
 };
 
-/// Positions of the selected queue pair in its send queue. 64 bits, ro.
+/// Send queue positions of the selected queue pair. 64 bits, ro.
 inline constexpr uint32_t inspect_queue_pair_positions = 0x68;
 inline constexpr uint64_t inspect_queue_pair_positions_reset = 0x0;
 struct InspectQueuePairPositions {
@@ -1068,26 +1068,26 @@ struct InspectQueuePairPositions {
 
   uint64_t bits{};
 
-  /// Sequence number to execute.
+  /// Next sequence number to execute.
   constexpr uint32_t next() const { return static_cast<uint32_t>((bits >> 0) & 0xffffull); }
   constexpr void set_next(uint32_t value) { bits = (bits & 0xffffffffffff0000ull) | ((static_cast<uint64_t>(value) & 0xffffull) << 0); }
 
-  /// Newest one known to lie in the send queue.
+  /// Newest sequence number known to be in the send queue.
   constexpr uint32_t posted() const { return static_cast<uint32_t>((bits >> 16) & 0xffffull); }
   constexpr void set_posted(uint32_t value) { bits = (bits & 0xffffffff0000ffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 16); }
 
-  /// Oldest one not acknowledged.
+  /// Oldest unacknowledged sequence number.
   constexpr uint32_t acknowledged() const { return static_cast<uint32_t>((bits >> 32) & 0xffffull); }
   constexpr void set_acknowledged(uint32_t value) { bits = (bits & 0xffff0000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 32); }
 
-  /// Next one that the scheduler fetches.
+  /// Next sequence number that the scheduler fetches.
   constexpr uint32_t fetch_next() const { return static_cast<uint32_t>((bits >> 48) & 0xffffull); }
   constexpr void set_fetch_next(uint32_t value) { bits = (bits & 0xffffffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 48); }
 
   constexpr bool operator==(const InspectQueuePairPositions&) const = default;
 };
 
-/// Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro.
+/// Kicked, unfinished commands of the selected queue pair, their TVL, and the resource that the next command waits for. 32 bits, ro.
 inline constexpr uint32_t inspect_queue_pair_lane = 0x70;
 inline constexpr uint32_t inspect_queue_pair_lane_reset = 0x0;
 struct InspectQueuePairLane {
@@ -1101,18 +1101,18 @@ struct InspectQueuePairLane {
   constexpr uint32_t commands() const { return static_cast<uint32_t>((bits >> 0) & 0xffffu); }
   constexpr void set_commands(uint32_t value) { bits = (bits & 0xffff0000u) | ((value & 0xffffu) << 0); }
 
-  /// TVL, while there are commands.
+  /// TVL of these commands, if there are any.
   constexpr uint32_t transmit_virtual_lane() const { return static_cast<uint32_t>((bits >> 16) & 0xffu); }
   constexpr void set_transmit_virtual_lane(uint32_t value) { bits = (bits & 0xff00ffffu) | ((value & 0xffu) << 16); }
 
-  /// Room that its next command waits for.
+  /// Room that the next command waits for.
   constexpr RoomWait room_wait() const { return static_cast<RoomWait>((bits >> 24) & 0x3u); }
   constexpr void set_room_wait(RoomWait value) { bits = (bits & 0xfcffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 24); }
 
   constexpr bool operator==(const InspectQueuePairLane&) const = default;
 };
 
-/// Both numbers of the selected queue pair, which either of them selects. 64 bits, ro.
+/// Both numbers of the selected queue pair. Either number selects it. 64 bits, ro.
 inline constexpr uint32_t inspect_queue_pair_numbers = 0x78;
 inline constexpr uint64_t inspect_queue_pair_numbers_reset = 0x0;
 struct InspectQueuePairNumbers {
@@ -1123,26 +1123,26 @@ struct InspectQueuePairNumbers {
 
   uint64_t bits{};
 
-  /// The one that peers know.
+  /// Number that peers use.
   constexpr uint32_t virtual_queue_pair() const { return static_cast<uint32_t>((bits >> 0) & 0xffffffull); }
   constexpr void set_virtual_queue_pair(uint32_t value) { bits = (bits & 0xffffffffff000000ull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 0); }
 
-  /// It is bound: packets with it are taken.
+  /// The number is bound: the device accepts packets for it.
   constexpr uint32_t bound() const { return static_cast<uint32_t>((bits >> 24) & 0x1ull); }
   constexpr void set_bound(uint32_t value) { bits = (bits & 0xfffffffffeffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 24); }
 
-  /// It is in time-wait since its last connection ended.
+  /// The number is in time-wait since its last connection ended.
   constexpr uint32_t time_wait() const { return static_cast<uint32_t>((bits >> 25) & 0x1ull); }
   constexpr void set_time_wait(uint32_t value) { bits = (bits & 0xfffffffffdffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 25); }
 
-  /// The one of commands, completions and events.
+  /// Number in commands, completions and events.
   constexpr uint32_t queue_pair_number() const { return static_cast<uint32_t>((bits >> 32) & 0xffffffull); }
   constexpr void set_queue_pair_number(uint32_t value) { bits = (bits & 0xff000000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 32); }
 
   constexpr bool operator==(const InspectQueuePairNumbers&) const = default;
 };
 
-/// How long the number that peers know is in time-wait when its connection ends; 0: twice the packet lifetime that local ACK timeout and retries of the connection imply. Unit: microseconds. 32 bits, rw.
+/// Duration of time-wait for a peer-visible number after its connection ends. 0: twice the packet lifetime implied by the connection's local ACK timeout and retries. Unit: microseconds. 32 bits, rw.
 inline constexpr uint32_t time_wait = 0x74;
 inline constexpr uint32_t time_wait_reset = 0x0;
 
@@ -1150,7 +1150,7 @@ inline constexpr uint32_t time_wait_reset = 0x0;
 inline constexpr uint32_t numbers_in_time_wait = 0x80;
 inline constexpr uint32_t numbers_in_time_wait_reset = 0x0;
 
-/// Cancels any VCB. 32 bits, wo.
+/// Cancels a VCB of any function. 32 bits, wo.
 inline constexpr uint32_t cancel_virtual_collect_buffer = 0x50;
 inline constexpr uint32_t cancel_virtual_collect_buffer_reset = 0x0;
 struct CancelVirtualCollectBuffer {
@@ -1165,7 +1165,7 @@ struct CancelVirtualCollectBuffer {
   constexpr bool operator==(const CancelVirtualCollectBuffer&) const = default;
 };
 
-/// Closes a VCB: cancels it and drops its writes. 32 bits, wo.
+/// Closes a VCB: cancels it and drops further writes. 32 bits, wo.
 inline constexpr uint32_t close_virtual_collect_buffer = 0x54;
 inline constexpr uint32_t close_virtual_collect_buffer_reset = 0x0;
 struct CloseVirtualCollectBuffer {
@@ -1195,7 +1195,7 @@ struct OpenVirtualCollectBuffer {
   constexpr bool operator==(const OpenVirtualCollectBuffer&) const = default;
 };
 
-/// Takes the lock of a dedicated PCB from its owner. 32 bits, wo.
+/// Takes the lock of a dedicated PCB from its holder. 32 bits, wo.
 inline constexpr uint32_t break_management_lock = 0x5c;
 inline constexpr uint32_t break_management_lock_reset = 0x0;
 struct BreakManagementLock {
@@ -1231,7 +1231,7 @@ struct DedicatedPhysicalCollectBuffer {
   constexpr bool operator==(const DedicatedPhysicalCollectBuffer&) const = default;
 };
 
-/// BAR of each function; a VCB must be closed while it changes owner. 32 bits, rw.
+/// BAR of each function. A VCB must be closed while it changes owner. 32 bits, rw.
 inline constexpr uint32_t function_virtual_collect_buffer_bar = 0x140;
 inline constexpr uint32_t function_virtual_collect_buffer_bar_count = 8, function_virtual_collect_buffer_bar_stride = 4;
 inline constexpr uint32_t function_virtual_collect_buffer_bar_reset = 0x0;
@@ -1262,11 +1262,11 @@ struct FunctionVirtualCollectBufferSubBar {
 
   uint32_t bits{};
 
-  /// End of the low level's part.
+  /// End of the low level's range.
   constexpr uint32_t low() const { return static_cast<uint32_t>((bits >> 0) & 0xffffu); }
   constexpr void set_low(uint32_t value) { bits = (bits & 0xffff0000u) | ((value & 0xffffu) << 0); }
 
-  /// Begin of the high level's part.
+  /// Start of the high level's range.
   constexpr uint32_t high() const { return static_cast<uint32_t>((bits >> 16) & 0xffffu); }
   constexpr void set_high(uint32_t value) { bits = (bits & 0xffffu) | ((value & 0xffffu) << 16); }
 
@@ -1284,31 +1284,31 @@ struct FunctionPhysicalCollectBuffers {
 
   uint32_t bits{};
 
-  /// Low level's allotment.
+  /// PCBs allotted to the low level.
   constexpr uint32_t low() const { return static_cast<uint32_t>((bits >> 0) & 0xffu); }
   constexpr void set_low(uint32_t value) { bits = (bits & 0xffffff00u) | ((value & 0xffu) << 0); }
 
-  /// High level's allotment.
+  /// PCBs allotted to the high level.
   constexpr uint32_t high() const { return static_cast<uint32_t>((bits >> 8) & 0xffu); }
   constexpr void set_high(uint32_t value) { bits = (bits & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// Shared by its levels.
+  /// PCBs shared by both levels.
   constexpr uint32_t shared() const { return static_cast<uint32_t>((bits >> 16) & 0xffu); }
   constexpr void set_shared(uint32_t value) { bits = (bits & 0xff00ffffu) | ((value & 0xffu) << 16); }
 
   constexpr bool operator==(const FunctionPhysicalCollectBuffers&) const = default;
 };
 
-/// Mapping table by value: lanes of function f, level l at index 2f + l, a bit each. 64 bits, rw.
+/// Mapping table by value: TVLs of function f, level l at index 2f + l, one bit each. 64 bits, rw.
 inline constexpr uint32_t function_transmit_virtual_lanes = 0x1c0;
 inline constexpr uint32_t function_transmit_virtual_lanes_count = 16, function_transmit_virtual_lanes_stride = 8;
 inline constexpr uint64_t function_transmit_virtual_lanes_reset = 0x0;
 
-/// Lanes that all functions share. 64 bits, rw.
+/// TVLs that all functions share. 64 bits, rw.
 inline constexpr uint32_t shared_transmit_virtual_lanes = 0x240;
 inline constexpr uint64_t shared_transmit_virtual_lanes_reset = 0x0;
 
-/// PCBs that all functions share: total and free. 32 bits, ro.
+/// PCBs shared by all functions: total, free. 32 bits, ro.
 inline constexpr uint32_t physical_collect_buffers_shared = 0x248;
 inline constexpr uint32_t physical_collect_buffers_shared_reset = 0x0;
 struct PhysicalCollectBuffersShared {
@@ -1328,19 +1328,19 @@ struct PhysicalCollectBuffersShared {
   constexpr bool operator==(const PhysicalCollectBuffersShared&) const = default;
 };
 
-/// Shared execution credits that are free. 32 bits, ro.
+/// Free shared execution credits. 32 bits, ro.
 inline constexpr uint32_t shared_execution_credits = 0x24c;
 inline constexpr uint32_t shared_execution_credits_reset = 0x0;
 
-/// Shared completion credits that are free. 32 bits, ro.
+/// Free shared completion credits. 32 bits, ro.
 inline constexpr uint32_t shared_completion_credits = 0x250;
 inline constexpr uint32_t shared_completion_credits_reset = 0x0;
 
-/// DMA address, 8 B aligned, of the mapping table in host memory: the lanes of function f, level l, a bit each in 8 B, at index 2f + l. Unit: bytes. 64 bits, rw.
+/// DMA address of the mapping table in host memory, 8 B aligned. Entry 2f + l has 8 B: the TVLs of function f, level l, one bit each. Unit: bytes. 64 bits, rw.
 inline constexpr uint32_t lane_map_address = 0x258;
 inline constexpr uint64_t lane_map_address_reset = 0x0;
 
-/// Bit 2f + l: the entry of function f, level l is fetched from host memory before the next command of that level chooses a lane. 32 bits, wo.
+/// Bit 2f + l invalidates the entry of function f, level l. The device fetches it again before the next command of that level selects a TVL. 32 bits, wo.
 inline constexpr uint32_t lane_map_invalidate = 0x260;
 inline constexpr uint32_t lane_map_invalidate_reset = 0x0;
 
@@ -1357,7 +1357,7 @@ struct LaneState {
 
   uint32_t bits{};
 
-  /// Commands in its list.
+  /// Commands in the TVL's list.
   constexpr uint32_t commands() const { return static_cast<uint32_t>((bits >> 0) & 0xffu); }
   constexpr void set_commands(uint32_t value) { bits = (bits & 0xffffff00u) | ((value & 0xffu) << 0); }
 
@@ -1384,7 +1384,7 @@ struct LaneState {
 inline constexpr uint32_t transactions = 0x400;
 inline constexpr uint64_t transactions_reset = 0x0;
 
-/// Writes to VCBs that no function owns, by another function, or while the device is not enabled. Unit: events. 64 bits, ro.
+/// Writes to VCBs of no function or of another function, or while the device is disabled. Unit: events. 64 bits, ro.
 inline constexpr uint32_t writes_unclaimed = 0x408;
 inline constexpr uint64_t writes_unclaimed_reset = 0x0;
 
@@ -1404,11 +1404,11 @@ inline constexpr uint64_t data_units_queue_pair_fetch_reset = 0x0;
 inline constexpr uint32_t data_units_send_queue_scheduler = 0x428;
 inline constexpr uint64_t data_units_send_queue_scheduler_reset = 0x0;
 
-/// Bit errors corrected by scrubbers. Unit: events. 64 bits, ro.
+/// Bit errors that the scrubbers corrected. Unit: events. 64 bits, ro.
 inline constexpr uint32_t corrected_bit_errors = 0x430;
 inline constexpr uint64_t corrected_bit_errors_reset = 0x0;
 
-/// Double bit errors detected. Unit: events. 64 bits, ro.
+/// Double bit errors that the scrubbers detected. Unit: events. 64 bits, ro.
 inline constexpr uint32_t detected_bit_errors = 0x438;
 inline constexpr uint64_t detected_bit_errors_reset = 0x0;
 
@@ -1460,7 +1460,7 @@ inline constexpr uint64_t data_units_response_reset = 0x0;
 inline constexpr uint32_t data_units_completion_queue = 0x498;
 inline constexpr uint64_t data_units_completion_queue_reset = 0x0;
 
-/// How long a packet waits at a port for a paused link, or for a receive buffer. Unit: clock ticks. 64 bits, rw.
+/// Time that a packet waits at a port for a paused link or a receive buffer before the port discards it. Unit: clock ticks. 64 bits, rw.
 inline constexpr uint32_t port_discard_limit = 0x600;
 inline constexpr uint64_t port_discard_limit_reset = 0x5f5e100;
 
@@ -1480,46 +1480,46 @@ struct PortControl {
   constexpr bool operator==(const PortControl&) const = default;
 };
 
-/// Packets that left each port, onto the link or back into the device. Unit: events. 64 bits, ro.
+/// Packets that each port sent, to the link or back into the device. Unit: events. 64 bits, ro.
 inline constexpr uint32_t port_packets_out = 0x610;
 inline constexpr uint32_t port_packets_out_count = 2, port_packets_out_stride = 8;
 inline constexpr uint64_t port_packets_out_reset = 0x0;
 
-/// Bytes of these. Unit: bytes. 64 bits, ro.
+/// Bytes in these packets. Unit: bytes. 64 bits, ro.
 inline constexpr uint32_t port_bytes_out = 0x620;
 inline constexpr uint32_t port_bytes_out_count = 2, port_bytes_out_stride = 8;
 inline constexpr uint64_t port_bytes_out_reset = 0x0;
 
-/// Packets that came in at each port, from the link or out of the device. Unit: events. 64 bits, ro.
+/// Packets that each port received, from the link or from the device. Unit: events. 64 bits, ro.
 inline constexpr uint32_t port_packets_in = 0x630;
 inline constexpr uint32_t port_packets_in_count = 2, port_packets_in_stride = 8;
 inline constexpr uint64_t port_packets_in_reset = 0x0;
 
-/// Bytes of these. Unit: bytes. 64 bits, ro.
+/// Bytes in these packets. Unit: bytes. 64 bits, ro.
 inline constexpr uint32_t port_bytes_in = 0x640;
 inline constexpr uint32_t port_bytes_in_count = 2, port_bytes_in_stride = 8;
 inline constexpr uint64_t port_bytes_in_reset = 0x0;
 
-/// Packets that left each port to an own address. Unit: events. 64 bits, ro.
+/// Packets that each port looped back to one of its own addresses. Unit: events. 64 bits, ro.
 inline constexpr uint32_t port_packets_looped = 0x650;
 inline constexpr uint32_t port_packets_looped_count = 2, port_packets_looped_stride = 8;
 inline constexpr uint64_t port_packets_looped_reset = 0x0;
 
-/// CNPs that arrived. Unit: events. 64 bits, ro.
+/// CNPs received. Unit: events. 64 bits, ro.
 inline constexpr uint32_t congestion_notifications = 0x660;
 inline constexpr uint64_t congestion_notifications_reset = 0x0;
 
-/// Packets that were dropped at each port because of their P_Key. Unit: events. 64 bits, ro.
+/// Packets that each port dropped because of their P_Key. Unit: events. 64 bits, ro.
 inline constexpr uint32_t port_bad_partition_keys = 0x800;
 inline constexpr uint32_t port_bad_partition_keys_count = 2, port_bad_partition_keys_stride = 8;
 inline constexpr uint64_t port_bad_partition_keys_reset = 0x0;
 
-/// Packets that were dropped at each port because of their Q_Key. Unit: events. 64 bits, ro.
+/// Packets that each port dropped because of their Q_Key. Unit: events. 64 bits, ro.
 inline constexpr uint32_t port_bad_queue_keys = 0x810;
 inline constexpr uint32_t port_bad_queue_keys_count = 2, port_bad_queue_keys_stride = 8;
 inline constexpr uint64_t port_bad_queue_keys_reset = 0x0;
 
-/// Packets that a port discarded: 8 counters for each port, by port_discard. Unit: events. 64 bits, ro.
+/// Packets that each port discarded: 8 counters per port, by port_discard. Unit: events. 64 bits, ro.
 inline constexpr uint32_t port_discards = 0x680;
 inline constexpr uint32_t port_discards_count = 16, port_discards_stride = 8;
 inline constexpr uint64_t port_discards_reset = 0x0;

@@ -49,7 +49,7 @@ export function cppEnums({ enums }) {
 enum class ${type} : ${underlyingType(width)} {
 ${members}};
 
-/// Name of a value in the specification; "unknown" where it has none.
+/// Name of a value in the specification; "unknown" if it has none.
 constexpr const char* name(${type} value) {
   switch (value) {
 ${cases}  }
@@ -72,7 +72,7 @@ function cppFormat(format) {
   const type = pascalCase(name);
   const fields = namedFields(format);
   return `/// ${formatSentence(format)}
-/// ${order === 'little' ? 'Little-endian; bits count from the least significant one.' : 'Big-endian; bits count in wire order.'} Setters keep the low bits of a value that is too large.
+/// ${order === 'little' ? 'Little-endian; bits count from the least significant one.' : 'Big-endian; bits count in wire order.'} Setters truncate values to the field width.
 struct alignas(${bytes % 8 === 0 ? 8 : 4}) ${type} {
   static constexpr unsigned bytes = ${bytes};
 ${fields.map(positionConstants).join('')}

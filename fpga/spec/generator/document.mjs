@@ -1,4 +1,4 @@
-// The reference documents: every region, register, format, field, enum and parameter, with a sentence each.
+// The reference documents: every region, register, format, field, enum and parameter, with its description.
 import { operationsTable } from './operations.mjs';
 import { packetOpcodesTable } from './packet_opcodes.mjs';
 import { queuePairTransitionsTable } from './queue_pair_transitions.mjs';
@@ -12,10 +12,9 @@ const enumLink = (name) => (name === undefined ? '' : `[${name}](formats.md#${na
 /** registers.md */
 export function registersDocument({ blocks }) {
   return `${heading('Registers')}
-Regions are found through the region table of [identity](#identity), which lies at the start of BAR 0. Registers are little-endian and
-4 bytes wide; one of 64 bits is two of them, low half first, and reading the low half latches the high half. Access: ro
-read-only, rw read and write, wo write-only, w1c write one to clear, ro_side_effect a read that changes something. An index i
-lies at offset + i × stride.
+The region table of [identity](#identity), at the start of BAR 0, locates all regions. Registers are little-endian and 4 bytes wide. A 64-bit
+register occupies two words, low half first; reading the low half latches the high half. Access: ro read-only, rw read and write, wo
+write-only, w1c write one to clear, ro_side_effect a read with a side effect. Element i of an array is at offset + i × stride.
 
 ${blocks.map(blockSection).join('\n')}`;
 }
@@ -46,9 +45,8 @@ function registerSection(block, register) {
 export function formatsDocument(model) {
   const { parameters, enums, files } = model;
   return `${heading('Formats, enums and parameters')}
-The rows of a diagram are 32-bit words. Little-endian formats show the most significant byte at the left, as the word reads as a
-number; big-endian formats show the bytes in wire order. A number in brackets is the part of a field that lies in a cell: bits of
-a number, or the index of a byte. Reserved bits (–) are written as zero.
+Each row of a diagram is a 32-bit word. Little-endian formats show the most significant byte on the left; big-endian formats show the bytes
+in wire order. Brackets give the part of a field in a cell: bits of a number, or the index of a byte. Write reserved bits (–) as zero.
 
 ${files.map(fileSection).join('\n')}
 ## Enums

@@ -1,4 +1,4 @@
-// Operations of send work requests: the facts on each opcode of a command, for the device and the driver.
+// Operations of send work requests: properties of each command opcode, for the device and the driver.
 import { header, inNamespace } from './cpp.mjs';
 import { camelCase, pascalCase } from './names.mjs';
 import { notice } from './text.mjs';
@@ -36,7 +36,7 @@ export function cppOperations({ enums, operations }) {
   const size = entries.reduce((most, { opcode }) => Math.max(most, Number(valueOf('opcode', opcode))), 0) + 1;
   return header(
     ['<array>', '<cstddef>', '<cstdint>', '"spec/enums.h"'],
-    inNamespace(`/// The facts on an operation of a send work request.
+    inNamespace(`/// Properties of an operation of a send work request.
 struct Operation {
   bool exists = false;
   uint8_t services = 0;                              ///< bits of ServiceType
@@ -57,7 +57,7 @@ inline constexpr std::array<Operation, operation_opcodes> operations = [] {
 ${rows.join('')}  return table;
 }();
 
-/// The operation of an opcode, which may be any number: one that does not exist where the opcode is unknown.
+/// Operation of any opcode value; for an unknown opcode, exists is false.
 constexpr Operation operation_of(Opcode opcode) {
   const auto index = static_cast<size_t>(opcode);
   return index < operations.size() ? operations[index] : Operation{};
@@ -94,12 +94,12 @@ import {
   ServiceType,
 } from './enums.ts';
 
-/** The facts on an operation of a send work request. */
+/** Properties of an operation of a send work request. */
 export interface Operation {
-  /** The services that have it. */
+  /** Transport services that support the operation. */
   readonly services: readonly ServiceType[];
   readonly data: OperationData;
-  /** The right that it needs at the peer; none: it names no memory of the peer. */
+  /** Remote right that the operation requires; none: it does not access remote memory. */
   readonly remoteRight?: AccessFlag;
   readonly carries: OperationCarries;
   readonly ordering: OperationOrdering;

@@ -1,4 +1,4 @@
-// Packets by opcode of the BTH: the facts on each, for the device and for those who read its packets.
+// Packets by opcode of the BTH: properties of each, for the device and for packet dissectors.
 import { header, inNamespace } from './cpp.mjs';
 import { camelCase, pascalCase, upperCase } from './names.mjs';
 import { notice } from './text.mjs';
@@ -48,7 +48,7 @@ export function cppPacketOpcodes({ enums, files, packetOpcodes }) {
   });
   return header(
     ['<array>', '<cstdint>', '"spec/enums.h"'],
-    inNamespace(`/// The facts that are the same for all packets of an opcode.
+    inNamespace(`/// Properties that all packets of an opcode share.
 struct PacketOpcodeTraits {
   bool is_known = false;
   ServiceType service = ServiceType::reliable_connection;  ///< a CNP has none
@@ -61,20 +61,20 @@ struct PacketOpcodeTraits {
   constexpr bool has(ExtendedHeader header) const {
     return (extended_headers >> static_cast<unsigned>(header) & 1) != 0;
   }
-  /// First or only: a message begins.
+  /// First or only packet: starts a message.
   constexpr bool begins_message() const {
     return position == PacketPosition::first || position == PacketPosition::only;
   }
-  /// Last or only: a message ends.
+  /// Last or only packet: ends a message.
   constexpr bool ends_message() const {
     return position == PacketPosition::last || position == PacketPosition::only;
   }
-  /// It answers a request: for the requester, not the responder.
+  /// Answers a request; for the requester.
   constexpr bool is_response() const {
     return operation == PacketOperation::rdma_read_response || operation == PacketOperation::acknowledge ||
            operation == PacketOperation::atomic_acknowledge;
   }
-  /// It takes a receive work request: it ends a SEND, or an RDMA WRITE with immediate.
+  /// Consumes a receive work request: ends a SEND or an RDMA WRITE with immediate.
   constexpr bool completes_receive() const {
     return ends_message() && (operation == PacketOperation::send ||
                               (operation == PacketOperation::rdma_write && has(ExtendedHeader::immediate)));
@@ -113,9 +113,9 @@ export function tsPacketOpcodes({ packetOpcodes }) {
   return `// ${notice}
 import { ExtendedHeader, PacketOpcode, PacketOperation, PacketPosition, ServiceType } from './enums.ts';
 
-/** The facts on the packets of an opcode of the BTH. */
+/** Properties of the packets of a BTH opcode. */
 export interface PacketFacts {
-  /** None: a congestion notification. */
+  /** Undefined for a congestion notification. */
   readonly service?: ServiceType;
   readonly operation: PacketOperation;
   readonly position: PacketPosition;
@@ -141,7 +141,7 @@ export function svPacketOpcodes({ enums, packetOpcodes }) {
     .values.map(({ name }) => [upperCase(name), setOf(chosen(({ headers }) => headers.includes(name)))]);
   const constant = (name, set) => `  localparam logic [255:0] PACKET_OPCODES_${name} = ${set};\n`;
   return `  // Opcodes whose packets have an extended transport header, a bit each. Source: ${source}.
-${sets.map(([name, set]) => constant(`WITH_${name}`, set)).join('')}  // Opcodes whose packets may have a payload, and all that are known.
+${sets.map(([name, set]) => constant(`WITH_${name}`, set)).join('')}  // Opcodes whose packets may have a payload, and all known opcodes.
 ${constant('WITH_PAYLOAD', setOf([...chosen(({ payload }) => payload), ...reserved]))}${constant('KNOWN', setOf([...chosen(() => true), ...reserved]))}`;
 }
 

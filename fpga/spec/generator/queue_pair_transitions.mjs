@@ -1,4 +1,4 @@
-// Transitions of queue pairs: what a change of state requires and allows, for the device and the driver.
+// Queue pair transitions: attributes that each requires and allows, for the device and the driver.
 import { header, inNamespace } from './cpp.mjs';
 import { camelCase, pascalCase } from './names.mjs';
 import { hex, notice } from './text.mjs';
@@ -28,7 +28,7 @@ export function cppQueuePairTransitions({ enums, queuePairTransitions }) {
   );
   return header(
     ['<cstdint>', '"spec/enums.h"'],
-    inNamespace(`/// A change of state of a queue pair; attributes are bits of QueuePairAttribute.
+    inNamespace(`/// State transition of a queue pair. Attributes are bits of QueuePairAttribute.
 struct QueuePairTransition {
   ServiceType service;
   QueuePairState from;
@@ -65,7 +65,7 @@ import { QueuePairState, ServiceType, type QueuePairAttribute } from './enums.ts
 /** Name of an attribute of a queue pair. */
 export type QueuePairAttributeName = keyof typeof QueuePairAttribute;
 
-/** A change of state of a queue pair. */
+/** State transition of a queue pair. */
 export interface QueuePairTransition {
   readonly service: ServiceType;
   readonly from: QueuePairState;

@@ -15,9 +15,9 @@ export function systemVerilogPackage({ parameters, enums, files, blocks, packetO
   return `// ${notice}
 //
 // Packed structures: in little-endian formats bit 0 of the vector is the least significant bit of the first byte, so
-// fields stand last to first; big-endian formats stand in wire order, the first byte in the highest bits. _LSB is a field's
-// lowest bit in the vector. A byte array of a little-endian format has its first byte in its lowest bits. A field whose
-// name is a word of the language has a "_" at its end.
+// fields are listed last to first. Big-endian formats are in wire order, the first byte in the highest bits. _LSB is the
+// lowest bit of a field in the vector. A byte array of a little-endian format has its first byte in its lowest bits. A
+// field named like a keyword ends in "_".
 package hca_spec_pkg;
 
   // A design uses some of the constants.

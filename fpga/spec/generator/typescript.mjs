@@ -46,7 +46,7 @@ ${formats.map((format) => tsFormat(format, flatFormats)).join('\n')}`;
 
 const fieldsSaid = ` For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
-// it; setters keep the low bits of a value that is too large and leave the neighbors as they are.`;
+// it; setters truncate values to the field width and do not change neighboring fields.`;
 
 function tsFormat(format, flatFormats) {
   const { name, bytes, order } = format;
@@ -195,8 +195,8 @@ export function tsRegisters({ blocks }) {
   });
   return `// ${notice}
 //
-// Registers: _OFFSET in the block, _COUNT and _STRIDE of those that repeat, _RESET. For each field _SHIFT in its 32-bit word
-// and _MASK before the shift; _WORD tells the half of a 64-bit register (0 low, 1 high).
+// Registers: _OFFSET in the block, _COUNT and _STRIDE of arrays, _RESET. Each field has _SHIFT in its 32-bit word and _MASK
+// before the shift; _WORD is the half of a 64-bit register (0 low, 1 high).
 
 ${parts.join('\n')}`;
 }

@@ -20,7 +20,7 @@ ${subsystem}  },
   });
   return `// ${notice}
 
-/** Identification of a PCI function that may be an HCA: what begins BAR 0 decides. Without a subsystem, any. */
+/** IDs of a PCI function that may be an HCA; the start of BAR 0 confirms it. An undefined subsystem matches any. */
 export interface PciIdentification {
   readonly name: string;
   readonly vendor: number;

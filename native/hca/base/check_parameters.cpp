@@ -24,8 +24,8 @@ struct Range {
 
 std::string check_parameters(const HcaParameters& parameters) {
   const HcaParameters& p = parameters;
-  // A PCB number is 8 bits wide in a data unit, a lane has a bit in a 64-bit mapping table entry, and
-  // function 0 is there.
+  // A PCB number has 8 bits in a data unit, a lane has one bit in a 64-bit mapping table entry, and function
+  // 0 must exist.
   const std::array ranges{
       Range{"underlying_functions", p.underlying_functions, 1, spec::underlying_functions},
       Range{"virtual_collect_buffers", p.virtual_collect_buffers, p.underlying_functions,

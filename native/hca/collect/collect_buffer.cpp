@@ -59,7 +59,7 @@ CollectBuffer::Portion CollectBuffer::portion_of(const BarWrite& write, uint32_t
   return portion;
 }
 
-// Copies what a write brings of a segment of its line, and tells which of the two DWORDs that is.
+// Copies the part of a segment that a write contains, and returns which of its two DWORDs these are.
 uint32_t CollectBuffer::copy_segment(const Portion& portion, uint32_t segment, uint32_t* target) {
   const uint32_t at = segment * dwords_per_segment;
   const uint32_t dwords = portion.dwords >> at & segment_dwords;
@@ -70,7 +70,7 @@ uint32_t CollectBuffer::copy_segment(const Portion& portion, uint32_t segment, u
   return dwords;
 }
 
-// The function whose VCB it is, unless another function's BAR was written.
+// The function that owns the VCB, unless the write came through another function's BAR.
 bool CollectBuffer::may_write(const BarWrite& write) const {
   const UnderlyingFunctionTable::Owner& owner = functions_.owner(write.page);
   bool is_owner = write.underlying_function == owner.underlying_function;
@@ -92,7 +92,7 @@ void CollectBuffer::write(const BarWrite& write) {
   VirtualCollectBuffer& vcb = virtual_[buffer];
   Portion portion = portion_of(write, write.offset);
   if (vcb.state == VirtualCollectBufferState::closed || vcb.state == VirtualCollectBufferState::error) {
-    // Only a cancel gets through to a VCB in error.
+    // A VCB in error accepts only a cancel.
     const bool may_cancel = vcb.state == VirtualCollectBufferState::error && !portion.partial;
     portion.dwords &= may_cancel && portion.line == slots_line ? cancel_dwords : 0;
     if (portion.dwords == 0) {
@@ -113,7 +113,7 @@ void CollectBuffer::write(const BarWrite& write) {
 void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint32_t offset) {
   VirtualCollectBuffer& vcb = virtual_[buffer];
   const bool is_first = vcb.state == VirtualCollectBufferState::free;
-  // It comes over during the work that is left; asked for sooner, the host, which polls it, takes it back.
+  // The line crosses during the remaining work. An earlier request would lose it to the polling host again.
   uint8_t* const record_place = may_complete(vcb, portion)
                                     ? kick_records_.expect(functions_.owner(buffer).underlying_function)
                                     : nullptr;
@@ -128,7 +128,7 @@ void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint3
     if (is_first)
       await_rest(buffer);
   } else {
-    // The time is read once for a command that one write brings.
+    // A command that one write completes needs only one clock read.
     const auto begin = is_first ? std::nullopt : std::optional(vcb.first_write);
     if (has_buffer)
       kick(buffer, begin, record_place);
@@ -137,8 +137,8 @@ void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint3
   }
 }
 
-// Whether a write brings the last line of a command whose length is known: it completes one that is written
-// in order.
+// Whether a write contains the last line of a command of known length; if writes are in order, it completes
+// the command.
 bool CollectBuffer::may_complete(const VirtualCollectBuffer& vcb, const Portion& portion) const {
   if (vcb.state != VirtualCollectBufferState::collecting)
     return false;
@@ -147,7 +147,7 @@ bool CollectBuffer::may_complete(const VirtualCollectBuffer& vcb, const Portion&
          portion.line == (segments_needed(pcb.header().length()) - 1) / segments_per_line;
 }
 
-// Binds a free VCB to a PCB, or puts it in send queue mode when there is none for it.
+// Binds a free VCB to a PCB. Without a PCB, puts the VCB in send queue mode.
 void CollectBuffer::bind(uint16_t buffer) {
   if (bind_to_buffer(buffer))
     return;
@@ -155,11 +155,11 @@ void CollectBuffer::bind(uint16_t buffer) {
   ++counters_.function[functions_.owner(buffer).underlying_function].send_queue_mode_entered;
 }
 
-// False, and nothing has changed: there is no PCB for it.
+// False: no PCB is available, and nothing has changed.
 bool CollectBuffer::bind_to_buffer(uint16_t buffer) {
   const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
   const size_t found = free_.find_first();
-  // A division that has shrunk may promise PCBs that are not back yet: then none is free.
+  // A reduced division may promise PCBs that are not yet returned; then none is free.
   if (found >= parameters_.physical_collect_buffers || !groups_.take(owner.underlying_function, owner.part))
     return false;
   collect_in(buffer, static_cast<uint16_t>(found));
@@ -213,7 +213,7 @@ CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const
   return {.complete = true};
 }
 
-// Send queue mode: tracks the command by DWORD, and keeps segment 0 of it.
+// Send queue mode: tracks the command by DWORD and keeps its segment 0.
 CollectBuffer::Progress CollectBuffer::extract(VirtualCollectBuffer& vcb, unsigned underlying_function,
                                                const Portion& portion) {
   const bool had_length = vcb.received.segment_0_whole();
@@ -237,7 +237,7 @@ CollectBuffer::Progress CollectBuffer::extract(VirtualCollectBuffer& vcb, unsign
   return {.complete = vcb.received.all_before_segment(needed)};
 }
 
-// Checks the fields of segment 0 that any command has: version, reserved bits, length.
+// Checks the fields of segment 0 that every command has: version, reserved bits, length.
 Refusal CollectBuffer::check_format(const spec::CommandHeader& segment_0) {
   if (segment_0.version() != spec::command_version)
     return Refusal::unknown_version;
@@ -284,7 +284,7 @@ void CollectBuffer::kick(uint16_t buffer, std::optional<uint64_t> begin, uint8_t
   unbind(buffer);
 }
 
-// The command lies in the send queue: the scheduler will bring it.
+// The command is in the send queue; the scheduler will fetch it.
 void CollectBuffer::kick_send_queue_mode(uint16_t buffer, std::optional<uint64_t> begin) {
   const unsigned function = functions_.owner(buffer).underlying_function;
   const spec::CommandHeader& header = virtual_[buffer].segment_0;
@@ -319,7 +319,7 @@ void CollectBuffer::write_slots(uint16_t buffer, const Portion& portion, uint32_
   }
 }
 
-// Start or stop the scheduler for a queue pair.
+// Starts or stops the scheduler for a queue pair.
 Refusal CollectBuffer::ring_slot(DoorbellSlot slot, unsigned underlying_function,
                                  const spec::DoorbellSlotWrite& value) {
   if (!value.reserved_is_zero())

@@ -1,4 +1,4 @@
-// Commands that come whole: what write() does for one transaction after the other, done at once.
+// Complete commands: does in one step what write() does transaction by transaction.
 #include "hca/collect/collect_buffer.h"
 
 #include "hca/collect/doorbell_checksum.h"
@@ -13,14 +13,14 @@ namespace {
 
 using spec::Refusal;
 
-// The bytes of the command that begins with this segment 0, in whole segments.
+// Bytes of the command that starts with this segment 0, rounded up to whole segments.
 uint32_t command_bytes(const uint8_t* data) {
   spec::CommandHeader segment_0;
   std::memcpy(segment_0.dwords.data(), data, spec::segment_bytes);
   return segments_needed(segment_0.length()) * spec::segment_bytes;
 }
 
-// The scoreboard after all lines of a command, in order; only the first tells the unused segments.
+// The scoreboard after all lines of a command, in order; only the first line determines the unused segments.
 void fill_scoreboard(spec::ScoreboardVariant variant, PhysicalCollectBuffer& pcb) {
   uint64_t unused = unused_segments(pcb.header().length());
   const uint64_t used = all_segments & ~unused;
@@ -47,7 +47,7 @@ bool CollectBuffer::write_burst(const BarWrite& burst) {
   pcb.received = ReceivedDwords::first(burst.length / dword_bytes);
   const Admission admission = admit(function, pcb.segment_0());
   if (admission.refusal != Refusal::none) {
-    // The write of the first line is refused, and the others find the VCB in error.
+    // The write of the first line is refused; the other lines find the VCB in error.
     refuse(buffer, admission.refusal, 0);
     counters_.function[function].writes_dropped += (burst.length - 1) / line_bytes;
     return true;

@@ -1,4 +1,4 @@
-// The dedicated PCBs of collect_buffer: buffers to fetch commands into, and the management pages with their
+// The dedicated PCBs of collect_buffer: buffers for fetched commands, and the management pages with their
 // lock.
 #include "hca/collect/collect_buffer.h"
 
@@ -102,7 +102,7 @@ void CollectBuffer::write_management_page(unsigned underlying_function, const Ba
     kick_management(underlying_function);
 }
 
-// A management command belongs to no queue pair, and to no level: 0 in both fields.
+// A management command has no queue pair and no level: both fields are 0.
 CollectBuffer::Admission CollectBuffer::admit_management(const spec::CommandHeader& segment_0) {
   const Refusal refusal = check_format(segment_0);
   if (refusal != Refusal::none)
@@ -126,7 +126,7 @@ void CollectBuffer::kick_management(unsigned underlying_function) {
   management_units_.push(unit);
 }
 
-// The lock is lost with the command: its owner asks for it again.
+// The lock is lost with the command; its owner must request it again.
 void CollectBuffer::refuse_management(unsigned underlying_function, Refusal refusal, uint32_t offset) {
   const PhysicalCollectBuffer& pcb = buffers_[management_lock_[underlying_function]];
   const spec::CommandHeader segment_0 =

@@ -43,7 +43,7 @@ void CollectBuffer::report(spec::EventType type, unsigned underlying_function, u
   ports_.report(event);
 }
 
-// Segment 0 of the command that a VCB collects, as far as it has come; zero where there is none.
+// Segment 0 of the command in a VCB, as far as received; zero if there is none.
 spec::CommandHeader CollectBuffer::segment_0_of(uint16_t buffer) const {
   const VirtualCollectBuffer& vcb = virtual_[buffer];
   if (vcb.state == VirtualCollectBufferState::collecting &&
@@ -126,8 +126,8 @@ void CollectBuffer::keep_guarantees() {
   }
 }
 
-// The half-written command begun last of those whose function would borrow one less without it; of one tick,
-// that of the highest VCB. no_buffer: there is none.
+// The newest half-written command whose function would borrow one PCB less without it; at equal ticks the one
+// in the highest VCB. no_buffer: none.
 uint16_t CollectBuffer::newest_that_repays() const {
   uint16_t newest = no_buffer;
   for (unsigned number = 0; number < virtual_.size(); ++number) {

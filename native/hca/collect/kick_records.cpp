@@ -86,13 +86,13 @@ void KickRecords::write_to_ring(unsigned underlying_function, spec::KickRecord& 
   ++counters_.function[underlying_function].kick_records_written;
 }
 
-// The record by value: what is stored in place need not lie in memory.
+// The record by value, because the stored one may not be in memory.
 bool KickRecords::write_by_dma(unsigned underlying_function, uint64_t address,
                                const spec::KickRecord record) {
   return host_.write(underlying_function, address, &record, sizeof(record)) == DmaStatus::ok;
 }
 
-// The host's head is read again only when the copy says that the ring is nearly full.
+// Reads the host's head again only when the copy says that the ring is nearly full.
 bool KickRecords::has_room_by_head(unsigned underlying_function) {
   Ring& ring = rings_[underlying_function];
   spec::RingHead head;

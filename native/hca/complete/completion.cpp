@@ -39,7 +39,7 @@ Completion::Completion(const HcaParameters& parameters, const Clock& clock, cons
                        Blocks blocks, Links links)
     : clock_(clock), sampled_clock_(sampled_clock), clock_frequency_(parameters.clock_frequency),
       blocks_(blocks), links_(links), timer_(parameters),
-      // Each message holds a completion credit, so that there is an entry for each.
+      // Each message holds a completion credit, so an entry is available for each.
       outstanding_({.entries = completion_credits(parameters), .lists = completion_credits(parameters)}) {}
 
 bool Completion::step() { return has_credits() && work() && has_more(); }
@@ -49,7 +49,7 @@ bool Completion::work() {
     continue_answer();
     return true;
   }
-  // A message has come before any answer to it.
+  // A message arrives before any answer to it.
   return reclaim() || take_ended() || take_message() || take_answer() || take_expired();
 }
 
@@ -58,7 +58,7 @@ bool Completion::has_more() const {
          outstanding_.reclaiming() || blocks_.queue_pairs.has_ended();
 }
 
-// No step needs more: of the notices one that what was held may go on, and one that a retry begins.
+// No step needs more: one notice that held work may continue, and one that starts a retry.
 bool Completion::has_credits() const {
   return links_.finishes_completed.has_credit() && links_.progress_notices.has_credit(2) &&
          links_.flushes.has_credit();
@@ -96,7 +96,7 @@ Completion::Taken Completion::take_at_once(const MessageUnit& message) {
 }
 
 void Completion::take(const MessageUnit& message) {
-  // Numbers come again: after 2^16 work requests, and after a reset.
+  // Sequence numbers repeat after 2^16 work requests and after a reset.
   if (scattered_.queue_pair_number == message.queue_pair_number() &&
       scattered_.sequence_number == message.send_queue_sequence_number())
     scattered_.valid = false;
@@ -113,8 +113,8 @@ void Completion::take(const MessageUnit& message) {
     start_timer(*its);
 }
 
-// A message with none before it that is over already: sent without an acknowledgement, carried out on this
-// side, failed, or flushed.
+// A message that is already over, with none before it: sent without an acknowledgment, executed locally,
+// failed, or flushed.
 bool Completion::complete_at_once(const Subject& subject, const MessageUnit& message) {
   const CompletionStatus failure = failure_of(message);
   if (subject.part.failure() != CompletionStatus::success)
@@ -142,14 +142,14 @@ std::optional<MessageUnit> Completion::oldest(const Subject& subject) {
   return outstanding_.front(subject.list);
 }
 
-// The list may have ended with its last message since it was looked for.
+// The list may have ended with its last message since the look-up.
 bool Completion::has_outstanding(const Subject& subject) const {
   return subject.list != no_list && outstanding_.count(subject.list) != 0;
 }
 
 void Completion::pop_oldest(const Subject& subject) { outstanding_.pop_front(subject.list); }
 
-// The end of a work request, whatever it is.
+// Ends a work request in every case.
 void Completion::complete(const Subject& subject, const MessageUnit& message, CompletionStatus status) {
   const bool failed = status != CompletionStatus::success;
   subject.part.set_acknowledged(message.send_queue_sequence_number() + 1);
@@ -172,7 +172,7 @@ void Completion::complete(const Subject& subject, const MessageUnit& message, Co
   finish(message);
 }
 
-// The credits and places of the message come back.
+// Returns the credits and places of the message.
 void Completion::finish(const MessageUnit& message) {
   spec::FinishUnit unit;
   unit.set_transmit_virtual_lane(message.transmit_virtual_lane());
@@ -186,7 +186,7 @@ void Completion::finish(const MessageUnit& message) {
   links_.finishes_completed.hand_over(unit);
 }
 
-// The oldest message fails, or will when its last packet has left.
+// The oldest message fails now, or when its last packet has left.
 void Completion::fail_oldest(const Subject& subject, CompletionStatus status) {
   if (const auto message = oldest(subject)) {
     pop_oldest(subject);
@@ -197,8 +197,8 @@ void Completion::fail_oldest(const Subject& subject, CompletionStatus status) {
   blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, true);
 }
 
-// A message that has left its list, or was on none. The queue pair fails with it: of an unreliable service
-// its send queue alone (InfiniBand volume 1, 10.3.1).
+// A message that left its list or was never on one. The queue pair fails with it; with an unreliable service
+// only its send queue does (InfiniBand volume 1, 10.3.1).
 void Completion::fail(const Subject& subject, const MessageUnit& message, CompletionStatus status) {
   subject.part.set_failure(CompletionStatus::success);
   complete(subject, message, status);
@@ -217,7 +217,7 @@ void Completion::fail(const Subject& subject, const MessageUnit& message, Comple
   blocks_.events.report(event);
 }
 
-// Ends one message of a queue pair that has failed, goes back, or ends.
+// Ends one message of a queue pair that failed, goes back, or ends.
 bool Completion::reclaim() {
   if (!outstanding_.reclaiming())
     return false;
@@ -231,7 +231,7 @@ bool Completion::reclaim() {
   return true;
 }
 
-// A queue pair that has failed, or is to be quiet.
+// A queue pair that failed, or must become quiet.
 bool Completion::take_ended() {
   const auto ended = blocks_.queue_pairs.take_ended();
   if (!ended)
@@ -280,7 +280,7 @@ void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& un
     interpret(parsed.fields.syndrome);
   else
     answer_.then = Then::place_answer;
-  // A NAK, or an answer with data, acknowledges what is before it; an ACK its own packet too.
+  // A NAK, or an answer with data, acknowledges all earlier packets; an ACK acknowledges its own packet too.
   answer_.through_psn = answer_.then == Then::nothing ? psn : psn_add(psn, psn_mask);
 }
 
@@ -311,7 +311,7 @@ void Completion::continue_answer() {
     go_on(*its);
 }
 
-// A train of messages that one answer acknowledges, or what else it says.
+// Completes all messages that one answer acknowledges, or does what else it says.
 void Completion::go_on(const Subject& subject) {
   constexpr unsigned most_of_a_train = 16;
   auto message = oldest(subject);
@@ -330,14 +330,14 @@ void Completion::go_on(const Subject& subject) {
   }
 }
 
-// Whether an answer says nothing of the oldest message that is left, which has not failed either.
+// Whether an answer does not concern the oldest remaining message, and that message has not failed.
 bool Completion::is_used_up(const Subject& subject, const std::optional<MessageUnit>& message) const {
   return !message || (failure_of(*message) == CompletionStatus::success &&
                       psn_distance(subject.part.message_psn(), answer_.through_psn) < 0);
 }
 
-// Completes the oldest message if it is acknowledged. False: it is not. An acknowledgement beyond a READ or
-// atomic whose answer is missing is a NAK of that one.
+// Completes the oldest message if it is acknowledged. False: it is not. An acknowledgment beyond a READ or
+// atomic with a missing answer is a NAK of that one.
 bool Completion::complete_acknowledged(const Subject& subject, const MessageUnit& message) {
   if (failure_of(message) != CompletionStatus::success) {
     pop_oldest(subject);
@@ -361,7 +361,7 @@ bool Completion::complete_acknowledged(const Subject& subject, const MessageUnit
   return true;
 }
 
-// All that is acknowledged is complete: now what else the answer says.
+// All acknowledged messages are complete; handle the rest of the answer.
 void Completion::conclude(const Subject& subject) {
   const uint32_t behind = psn_add(answer_.through_psn, 1);
   if (psn_distance(subject.part.unacknowledged_psn(), behind) > 0) {
@@ -373,7 +373,7 @@ void Completion::conclude(const Subject& subject) {
   case Then::nothing:
     break;
   case Then::place_answer:
-    // The message behind an answer that is complete may have failed already.
+    // The message after a completed answer may have failed already.
     if (place_answer(subject) && !is_used_up(subject, oldest(subject))) {
       answer_.then = Then::nothing;
       return;
@@ -398,9 +398,9 @@ void Completion::end_answer() {
   blocks_.queue_pairs.unpin(answer_.unit.queue_pair_number());
 }
 
-// An RDMA READ response, or what an atomic found. It has to be the next that is missing: one further ahead
-// tells that those between are lost; at the PSN of another message it is no answer of this peer's. True: the
-// message is complete with it.
+// An RDMA READ response, or the result of an atomic. It must be the next expected one. One further ahead
+// shows that those between are lost; one at the PSN of another message is invalid. True: it completes the
+// message.
 bool Completion::place_answer(const Subject& subject) {
   const auto handle = static_cast<uint16_t>(answer_.unit.packet());
   const wire::ParsedPacket& parsed = blocks_.packets[handle].parsed;
@@ -445,8 +445,8 @@ bool Completion::place_answer(const Subject& subject) {
   return last;
 }
 
-// Writes `bytes` of the answer, `offset` bytes into it, where the work request says. Its scatter list is read
-// again from the send queue, where it lies until it is complete.
+// Writes `bytes` of the answer, at `offset` in it, to the scatter list of the work request. Reads the list
+// again from the send queue, where it stays until the work request is complete.
 CompletionStatus Completion::scatter(const Subject& subject, const MessageUnit& message, uint64_t offset,
                                      const uint8_t* data, uint32_t bytes) {
   const uint32_t sequence_number = message.send_queue_sequence_number();
@@ -481,7 +481,7 @@ CompletionStatus Completion::scatter(const Subject& subject, const MessageUnit& 
   return bytes == 0 ? CompletionStatus::success : CompletionStatus::local_length_error;
 }
 
-// Something was acknowledged: retries count anew, the timer starts anew, and what was held may go on.
+// Something was acknowledged: resets the retry count, restarts the timer, and releases held work.
 void Completion::made_progress(const Subject& subject) {
   subject.part.set_retry_count(subject.control.retry_count());
   subject.part.set_receiver_not_ready_retry(subject.control.receiver_not_ready_retry());
@@ -516,7 +516,7 @@ bool Completion::take_expired() {
   return true;
 }
 
-// Sends again from the oldest PSN that is not acknowledged, as often as the queue pair allows.
+// Sends again from the oldest unacknowledged PSN, as often as the queue pair allows.
 void Completion::retry(const Subject& subject) {
   if (subject.part.retry_count() == 0) {
     fail_oldest(subject, CompletionStatus::retry_exceeded_error);
@@ -526,9 +526,9 @@ void Completion::retry(const Subject& subject) {
   go_back(subject);
 }
 
-// A NAK, or an answer beyond one that is missing, tells of a gap. An answer that was on its way when the send
-// queue went back tells of it again, and is no reason to go back once more; if the packet is lost again, the
-// timer tells.
+// A NAK, or an answer beyond a missing one, reports a gap. An answer that was in flight when the send queue
+// went back reports it again, and is no reason to go back once more. If the packet is lost again, the timer
+// detects that.
 void Completion::retry_gap(const Subject& subject) {
   if (subject.part.gap_known() != 0)
     return;
@@ -554,7 +554,7 @@ void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
              clock_.now() + receiver_not_ready_ticks(timer_code, clock_frequency_));
 }
 
-// A message that failed behind the oldest one is found to fail again.
+// The device finds again the failure of a message after the oldest one.
 void Completion::go_back(const Subject& subject) {
   blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, false);
   subject.part.set_retry_epoch(subject.part.retry_epoch() + 1);

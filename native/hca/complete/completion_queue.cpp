@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t nearly_full = 8; // an eighth of the queue is left
 
-// Entries that a solicited arming waits for (InfiniBand volume 1, 11.4.2.2).
+// Entries that a solicited arm waits for (InfiniBand volume 1, 11.4.2.2).
 bool is_solicited(const spec::CompletionQueueEntry& entry) {
   return entry.solicited() != 0 || entry.status() != spec::CompletionStatus::success;
 }
@@ -49,7 +49,7 @@ bool CompletionQueue::write(unsigned underlying_function, uint32_t completion_qu
   return true;
 }
 
-// The host's head is read again only when the copy says that the queue is nearly full.
+// Reads the host's head again only when the copy says that the queue is nearly full.
 bool CompletionQueue::has_room(Queue& queue) {
 #ifdef FPGA_VERBS_MUTANT_COMPLETION_QUEUE_OVERRUN_IGNORED
   return true;
@@ -70,7 +70,7 @@ bool CompletionQueue::read_head(Queue& queue) {
   return true;
 }
 
-// A head beyond what was written, or one that goes back, is not believed.
+// Ignores a head beyond the written entries, or one that goes back.
 void CompletionQueue::believe(Queue& queue, uint32_t head) {
   if (queue.tail - head <= queue.tail - queue.head)
     queue.head = head;
@@ -136,14 +136,14 @@ bool CompletionQueue::arm(unsigned underlying_function,
   queue.arm_sequence = static_cast<uint8_t>(request.arm_sequence());
   const uint32_t waiting = queue.tail - request.head();
   const uint32_t newest = queue.armed == Armed::any ? queue.tail : queue.solicited;
-  // A head beyond the tail finds nothing waiting.
+  // With a head beyond the tail no entry is waiting.
   const bool finds = static_cast<int32_t>(waiting) > 0 && queue.tail - newest < waiting;
   const uint32_t least = queue.armed == Armed::any ? waiting : std::max(queue.awaited, 1u);
   await(number, finds ? least : 0);
   return true;
 }
 
-// Entries that an arming waits for are there: the event comes, or is due.
+// The entries that an arm waits for are there: the event is raised now, or is due.
 void CompletionQueue::await(uint32_t completion_queue_number, uint32_t awaited) {
   Queue& queue = queues_[completion_queue_number];
   queue.awaited = awaited;

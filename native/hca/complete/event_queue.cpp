@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t never = ~uint64_t{0};
 
-// Asynchronous errors that belong to a queue pair, completion queue or shared receive queue (InfiniBand
-// volume 1, 11.6.3).
+// Asynchronous errors of a queue pair, completion queue or shared receive queue (InfiniBand volume 1,
+// 11.6.3).
 bool is_affiliated_error(spec::EventType type) {
   switch (type) {
   case spec::EventType::completion_queue_error:
@@ -123,7 +123,7 @@ bool EventQueue::is_unread(const spec::EventUnit& event) {
     return false;
   Queue& reported = queue(error.underlying_function, error.event_queue);
   read_head(error.underlying_function, reported);
-  // The entry lies in [head, tail).
+  // The entry is in [head, tail).
   return reported.tail - error.number <= reported.tail - reported.head;
 }
 
@@ -133,7 +133,7 @@ void EventQueue::read_head(unsigned underlying_function, Queue& queue) {
     ++counters_.function[underlying_function].dma_faults;
     return;
   }
-  // A head beyond what was written, or one that goes back, is not believed.
+  // Ignores a head beyond the written entries, or one that goes back.
   if (queue.tail - record.head() <= queue.tail - queue.head)
     queue.head = record.head();
 }
@@ -184,8 +184,7 @@ bool EventQueue::write_entry(unsigned underlying_function, Queue& queue, const s
   return true;
 }
 
-// Interrupts now, or when the time is over, or not before more events; a criterion of 0 does not hold
-// anything back.
+// Interrupts now, after a time, or only after more events; a criterion of 0 holds nothing back.
 void EventQueue::moderate(unsigned index) {
   const Queue& moderated = all_[index];
   if (!moderated.armed)

@@ -16,13 +16,13 @@ constexpr CreditSource source_of(uint32_t shared) {
   return shared != 0 ? CreditSource::shared : CreditSource::own;
 }
 
-// One for a command that send_queue_scheduler fetched.
+// The credit of a command that send_queue_scheduler fetched.
 constexpr unsigned was_fetched(const spec::KickUnit& kick) {
   return kick.origin() == spec::KickOrigin::scheduled ? 1 : 0;
 }
 
 LinkedListQueueParameters list_parameters(const HcaParameters& parameters) {
-  // A command on a list has a PCB, so there is an entry for each.
+  // A command on a list has a PCB, so an entry is available for each.
   return {.entries = parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers,
           .lists = parameters.transmit_virtual_lanes,
           .addressing = ListAddressing::direct,
@@ -89,12 +89,12 @@ void VirtualKick::take(DataLink<spec::KickUnit>& kicks, bool& worked, bool& has_
   has_more = has_more || !kicks.empty();
 }
 
-// The lanes whose next command can be started, or is dropped.
+// Lanes whose next command can start, or be dropped.
 uint64_t VirtualKick::able() const {
   return (waiting_ & execution_credits_.lanes() & completion_credits_.lanes()) | lanes_to_discard();
 }
 
-// Puts a command on the list of its lane. False: it has to wait for a credit.
+// Puts a command on the list of its lane. False: it must wait for a credit.
 bool VirtualKick::accept(const spec::KickUnit& kick) {
   const unsigned function = kick.underlying_function();
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
@@ -121,7 +121,7 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
   return true;
 }
 
-// Nothing is stored while no command waits: an empty list is bypassed.
+// Stores nothing while no command waits: the command bypasses an empty list.
 void VirtualKick::pass(const spec::KickUnit& kick, unsigned lane) {
   last_started_ = lane;
   spec::KickUnit first = kick;
@@ -130,7 +130,7 @@ void VirtualKick::pass(const spec::KickUnit& kick, unsigned lane) {
   take_credits(first);
 }
 
-// The queue pair is bound to the lane as long as it has a command there.
+// The queue pair is bound to the lane while it has a command there.
 void VirtualKick::hold_lane(const spec::KickUnit& kick, unsigned lane) {
   Hold& held = hold(kick.queue_pair_number());
   held.lane = static_cast<uint8_t>(lane);
@@ -157,7 +157,7 @@ void VirtualKick::list(const spec::KickUnit& kick, unsigned lane) {
   waiting_ |= bit(lane);
 }
 
-// Send queue mode for this command: the scheduler will bring it. False: it has to wait for a credit.
+// Puts this command in send queue mode; the scheduler will fetch it. False: it must wait for a credit.
 bool VirtualKick::refuse(const spec::KickUnit& kick) {
   if (!kicks_started_.has_credit())
     return false;
@@ -169,7 +169,7 @@ bool VirtualKick::refuse(const spec::KickUnit& kick) {
   return true;
 }
 
-// The least loaded lane of function and level, or of those that all share; its own before them.
+// The least loaded lane of function and level, or else of the lanes that all share.
 unsigned VirtualKick::choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) {
   if (reader_.any_invalid())
     if (const std::optional<uint64_t> read = reader_.read_invalid(underlying_function, level))
@@ -207,7 +207,7 @@ uint64_t VirtualKick::lanes_to_discard() const {
   return lanes;
 }
 
-// Starts, or discards, the first command of a list.
+// Starts or discards the first command of a list.
 void VirtualKick::start(unsigned lane) {
   last_started_ = lane;
   spec::KickUnit first;
@@ -264,7 +264,7 @@ void VirtualKick::finish(const spec::FinishUnit& unit) {
     end_command(unit.underlying_function(), unit.queue_pair_number(), lane);
 }
 
-// A command of the queue pair less that binds it to its lane.
+// One command less binds the queue pair to its lane.
 void VirtualKick::end_command(unsigned underlying_function, uint32_t queue_pair_number, unsigned lane) {
   if (--hold(queue_pair_number).commands == 0 && waiting_for_room_.any())
     waiting_for_room_.unbind(queue_pair_number);

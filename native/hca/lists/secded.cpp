@@ -33,7 +33,7 @@ constexpr auto rows = make_rows();
 
 constexpr uint8_t no_bit = 0xff;
 
-// The wrong bit that a syndrome names: data bits, then check bits.
+// The wrong bit that a syndrome identifies: data bits, then check bits.
 constexpr std::array<uint8_t, 256> make_wrong_bits() {
   std::array<uint8_t, 256> wrong_bits{};
   wrong_bits.fill(no_bit);

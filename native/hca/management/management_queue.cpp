@@ -9,7 +9,7 @@ namespace {
 static_assert(spec::ManagementCommand::bytes == spec::ManagementCompletion::bytes);
 constexpr uint32_t entry_bytes = spec::ManagementCommand::bytes;
 
-// How far `number` lies ahead of `from`; negative: behind. Numbers are free-running.
+// Distance of `number` ahead of `from`; negative: behind. Numbers are free-running.
 constexpr int ahead(uint16_t number, uint16_t from) { return static_cast<int16_t>(number - from); }
 
 constexpr uint16_t after(uint16_t number) { return static_cast<uint16_t>(number + 1); }
@@ -54,7 +54,7 @@ void ManagementQueue::doorbell(unsigned underlying_function,
   set_tail(underlying_function, static_cast<uint16_t>(doorbell.tail()));
 }
 
-// A tail that says nothing new is no error: the page may have been faster.
+// A repeated tail is not an error: the management page may have been faster.
 void ManagementQueue::set_tail(unsigned underlying_function, uint16_t tail) {
   Queue& queue = queues_[underlying_function];
   if (!queue.begun || ahead(tail, queue.next) > static_cast<int>(queue.entries)) {

@@ -16,7 +16,7 @@ using spec::ManagementStatus;
 using spec::QueuePairAttribute;
 using spec::QueuePairState;
 
-// In every mask: the new state, and the one that the caller believes current.
+// Valid in every mask: the new state, and the state that the caller assumes.
 constexpr QueuePairAttributeSet states{QueuePairAttribute::state, QueuePairAttribute::current_state};
 
 constexpr QueuePairAttributeSet all{QueuePairAttribute::state,
@@ -98,7 +98,7 @@ void apply_attributes(const spec::QueuePairAttributes& input, QueuePairParts& qu
     control.set_address_vector(input.address_vector());
   if (given.has(QueuePairAttribute::path_mtu))
     control.set_path_mtu(input.path_mtu());
-  // A datagram may be as long as its port takes it.
+  // The port limits the length of a datagram.
   if (control.service_type() == spec::ServiceType::unreliable_datagram)
     control.set_path_mtu(spec::PathMtu::mtu_4096);
   if (given.has(QueuePairAttribute::timeout))

@@ -19,7 +19,7 @@ constexpr unsigned high = 1;
 constexpr uint64_t lane_bit(unsigned lane) { return uint64_t{1} << lane; }
 constexpr unsigned count_of(uint64_t lanes) { return static_cast<unsigned>(std::popcount(lanes)); }
 
-// The `count` lowest of `lanes`, or all.
+// The `count` lowest bits of `lanes`, or all of them.
 constexpr uint64_t lowest_of(uint64_t lanes, unsigned count) {
   uint64_t taken = 0;
   for (; count != 0 && lanes != 0; --count, lanes &= lanes - 1)
@@ -75,7 +75,7 @@ private:
   bool is_permitted(const Asked& asked) const;
   unsigned rank(const Asked& asked) const;
 
-  // Resources that are given back come first: others may have them then.
+  // Returned resources come first, because others may then get them.
   Refused vacate(const Asked& asked);
   Refused carry_out(const Asked& asked);
   Refused verify(const Asked& asked) const;
@@ -136,7 +136,7 @@ Refused Allocation::check(const Asked& asked) const {
   return std::nullopt;
 }
 
-// A guest divides what it has: among its levels, and credits among the lanes that are its own.
+// A guest divides its own resources: among its levels, and its lanes' credits among its own lanes.
 bool Allocation::is_permitted(const Asked& asked) const {
   if (requester_ == 0)
     return true;
@@ -147,7 +147,7 @@ bool Allocation::is_permitted(const Asked& asked) const {
   return asked.function() == requester_ && asked.for_level() && !is_for_lanes(resource);
 }
 
-// The amount that the target has now.
+// The current amount of the target.
 uint32_t Allocation::value_of(const Asked& asked) const {
   const ResourceDivision::Function& function = division_.functions[asked.function()];
   const CollectAllotment& buffers = function.physical_collect_buffers;
@@ -168,7 +168,8 @@ uint32_t Allocation::value_of(const Asked& asked) const {
   }
 }
 
-// Levels give back to their function before this gives back to all, and take after it has taken.
+// Levels return resources to their function before the function returns them to the shared pool, and take
+// after it has taken.
 unsigned Allocation::rank(const Asked& asked) const {
   if (is_for_lanes(asked.request.resource()))
     return 4;
@@ -204,7 +205,7 @@ Refused Allocation::run(std::span<const Request> requests) {
   return std::nullopt;
 }
 
-// VCBs and lanes that are named one by one: who loses some lets go of them before another takes them.
+// VCBs and lanes named individually: a function that loses some releases them before another takes them.
 Refused Allocation::vacate(const Asked& asked) {
   if (!asked.by_value())
     return std::nullopt;
@@ -271,7 +272,7 @@ Refused Allocation::divide_virtual_collect_buffers(const Asked& asked) {
   } else if (amount > division_.room(asked.function())) {
     return asked.short_of(division_.room(asked.function()));
   }
-  // The levels keep what they have as far as it goes: the low one at the begin, the high one at the end.
+  // The levels keep their VCBs as far as possible: the low level at the start, the high level at the end.
   const unsigned kept_low = std::min(old.low, amount);
   const unsigned kept_high = std::min(old.count - old.high, amount - kept_low);
   bar = {.base = base, .count = amount, .low = kept_low, .high = amount - kept_high};
@@ -293,7 +294,8 @@ Refused Allocation::divide_physical_collect_buffers(const Asked& asked) {
   if (amount > all + division_.shared_physical_collect_buffers)
     return asked.short_of(all + division_.shared_physical_collect_buffers);
   division_.shared_physical_collect_buffers = all + division_.shared_physical_collect_buffers - amount;
-  // An increase goes to what the levels share (US8484392, 74); a decrease comes out of that first.
+  // An increase goes to the part that the levels share (US8484392, 74); a decrease comes from that part
+  // first.
   has.high = std::min(has.high, amount);
   has.low = std::min(has.low, amount - has.high);
   has.shared = amount - has.high - has.low;
@@ -308,7 +310,7 @@ Refused Allocation::divide_lanes(const Asked& asked) {
   if (!asked.by_value()) {
     if (asked.amount() > count_of(has | map.shared))
       return asked.short_of(count_of(has | map.shared));
-    // It keeps what one level alone has longest.
+    // Lanes of a single level are kept longest.
     const uint64_t alone = lowest_of(parts.alone[low] | parts.alone[high], asked.amount());
     wanted = alone | lowest_of(parts.both, asked.amount() - count_of(alone));
     wanted |= lowest_of(map.shared & ~has, asked.amount() - count_of(wanted));
@@ -365,7 +367,7 @@ uint32_t& Allocation::lane_value(Resource resource, unsigned lane) {
   }
 }
 
-// The fields of lane_state bound credits and caps.
+// The fields of lane_state limit credits and caps.
 Refused Allocation::divide_credits(const Asked& asked) {
   constexpr uint32_t own_maximum = 31;
   constexpr uint32_t cap_maximum = 127;
@@ -386,7 +388,7 @@ Refused Allocation::divide_credits(const Asked& asked) {
   return std::nullopt;
 }
 
-// A lane's own credits come from the shared ones, and go back there (US8484392, 65).
+// A lane's own credits come from the shared ones and return there (US8484392, 65).
 Refused Allocation::set_own_credits(const Asked& asked, unsigned lane) {
   const Resource resource = asked.request.resource();
   uint32_t& own = lane_value(resource, lane);
@@ -399,8 +401,8 @@ Refused Allocation::set_own_credits(const Asked& asked, unsigned lane) {
   return std::nullopt;
 }
 
-// Checks the whole: every level has a lane, every lane can get a credit of each kind, and a
-// guest has no more than it had.
+// Checks the whole division: every level has a lane, every lane can get a credit of each kind, and a guest
+// has no more than before.
 Refused Allocation::verify(const Asked& asked) const {
   const Resource resource = asked.request.resource();
   if (resource == Resource::transmit_virtual_lanes &&

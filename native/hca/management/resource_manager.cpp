@@ -134,7 +134,7 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
   const ManagementOpcode opcode = command.fields.opcode();
   if (opcode == ManagementOpcode::query_function)
     return query_function(command);
-  // Of one that was disabled all is there: it can be looked at, reset and destroyed.
+  // All objects of a disabled device still exist: they can be queried, reset and destroyed.
   if (!device_.enabled && !device_.disabled)
     return answer_with(ManagementStatus::not_enabled);
   switch (opcode) {

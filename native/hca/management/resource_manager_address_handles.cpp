@@ -34,7 +34,7 @@ spec::ManagementCompletion ResourceManager::create_address_handle(const Command&
   return succeed(*created);
 }
 
-// A command on its way keeps the address vector that it was started with.
+// A command in flight keeps the address vector with which it started.
 spec::ManagementCompletion ResourceManager::destroy_address_handle(const Command& command) {
   const unsigned function = command.underlying_function;
   const uint32_t number = command.fields.input_modifier();

@@ -11,7 +11,7 @@ namespace {
 
 using spec::ManagementStatus;
 
-// The refusal of the input of create_completion_queue.
+// Refusal of the input of create_completion_queue.
 std::optional<spec::ManagementCompletion> check_create(const spec::CreateCompletionQueueInput& input) {
   using F = spec::CreateCompletionQueueInput;
   if (input.event_queue() >= spec::event_queues_per_function)

@@ -19,7 +19,7 @@ using spec::QualityOfServiceLevel;
 using spec::Resource;
 using Entry = spec::ResourceAllocationRequest;
 
-// The subject of query_resources, in the input modifier: a function, what all share, or a lane.
+// Subject of query_resources, in the input modifier: a function, the shared pool, or a lane.
 constexpr uint32_t first_lane_modifier = spec::shared_by_functions + 1;
 
 uint32_t count_of(uint64_t lanes) { return static_cast<uint32_t>(std::popcount(lanes)); }
@@ -35,7 +35,7 @@ spec::ManagementCompletion answer_of(const DivisionRefusal& refusal) {
   }
 }
 
-// The entries of an answer, in the form of the requests that would make it so.
+// Entries of an answer, in the form of the requests that would produce them.
 class Shares {
 public:
   explicit Shares(uint32_t underlying_function) : underlying_function_(underlying_function) {}
@@ -96,7 +96,7 @@ void ResourceManager::divide(const ResourceDivision& division) {
     blocks_.virtual_kick.set_entry_credits(function, division.functions[function].entry_credits);
   }
   blocks_.collect_buffer.set_bars(bars);
-  // Functions that get fewer PCBs come first, so that there are enough for the others.
+  // Functions that get fewer PCBs come first, so that enough are free for the others.
   CollectBufferPort& collect_buffer = blocks_.collect_buffer;
   const auto sum = [](const CollectAllotment& each) { return each.low + each.high + each.shared; };
   for (const bool shrinks : {true, false})
@@ -180,7 +180,7 @@ spec::ManagementCompletion ResourceManager::query_resources(const Command& comma
   return query_share(command, modifier);
 }
 
-// The share of a function; the shares of its levels are in entries of their own.
+// Share of a function; the shares of its levels have entries of their own.
 spec::ManagementCompletion ResourceManager::query_share(const Command& command, unsigned function) {
   using enum Resource;
   const ResourceDivision divided = division();
@@ -212,7 +212,7 @@ spec::ManagementCompletion ResourceManager::query_share(const Command& command, 
   return output(command, shares.entries().data(), static_cast<uint32_t>(shares.entries().size_bytes()));
 }
 
-// Resources of no function: those that all share, and VCBs without an owner.
+// Resources of no function: the shared ones, and VCBs without an owner.
 spec::ManagementCompletion ResourceManager::query_shared(const Command& command) {
   using enum Resource;
   const ResourceDivision divided = division();

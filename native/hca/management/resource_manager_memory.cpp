@@ -17,11 +17,11 @@ constexpr unsigned page_log2_minimum = 12;
 constexpr unsigned page_log2_maximum = 31;
 constexpr uint64_t length_maximum = uint64_t{1} << 48;
 
-// Rights that there are, and those that ask for local_write (InfiniBand volume 1, 10.6.3.1).
+// Valid rights, and those that require local_write (InfiniBand volume 1, 10.6.3.1).
 constexpr uint32_t all_rights = (right(AccessFlag::zero_based) << 1) - 1;
 constexpr uint32_t remote_changes = right(AccessFlag::remote_write) | right(AccessFlag::remote_atomic);
 
-// The refusal of the input of register_memory.
+// Refusal of the input of register_memory.
 std::optional<spec::ManagementCompletion> check_register(const spec::RegisterMemoryInput& input) {
   using F = spec::RegisterMemoryInput;
   const uint32_t rights = input.access_flags();
@@ -141,7 +141,7 @@ spec::ManagementCompletion ResourceManager::create_memory_window(const Command& 
   return succeed(*key);
 }
 
-// Whatever the variant of its key is by now. A bound one is unbound with it.
+// Ignores the current variant of the key. Also unbinds a bound window.
 std::optional<spec::ManagementCompletion> ResourceManager::destroy_memory_window(const Command& command) {
   KeyTable& keys = blocks_.memory_translation.keys();
   const std::optional<uint32_t> key =

@@ -30,7 +30,7 @@ spec::ManagementCompletion ResourceManager::change_multicast(const Command& comm
   MulticastGroups& groups = blocks_.multicast_groups;
   if (command.fields.opcode() == spec::ManagementOpcode::detach_multicast)
     return groups.detach(number, group) ? succeed() : answer_with(ManagementStatus::bad_object);
-  // Only datagrams go to groups (10.5.1).
+  // Only datagrams can go to groups (10.5.1).
   if (found->control.service_type() != spec::ServiceType::unreliable_datagram ||
       found->control.destroying() != 0)
     return answer_with(ManagementStatus::bad_state);

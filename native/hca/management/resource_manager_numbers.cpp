@@ -1,4 +1,4 @@
-// Numbers that peers know, when queue pairs are connected and reset (US7095750).
+// Numbers that peers use, at connect and reset of queue pairs (US7095750).
 #include "hca/management/management_answer.h"
 #include "hca/management/resource_manager.h"
 #include "hca/queue_pair/address_vector.h"
@@ -27,7 +27,7 @@ ResourceManager::wait_for_number(const Command& command, const spec::QueuePairCo
   return std::nullopt;
 }
 
-// Carries out a command whose time has come, from its begin: the queue pair may have changed.
+// Executes a due command from its start: the queue pair may have changed.
 bool ResourceManager::go_on_binding() {
   const auto first = std::ranges::min_element(binding_, {}, &Binding::due);
   if (first->due > clock_.now())
@@ -42,7 +42,7 @@ uint64_t ResourceManager::next_deadline() const {
   return binding_.empty() ? ~uint64_t{0} : std::ranges::min(binding_, {}, &Binding::due).due;
 }
 
-// Another number for a queue pair that is reset. Nothing is changed when there is none.
+// Assigns another number to a queue pair at reset. Changes nothing if there is none.
 std::optional<spec::ManagementCompletion> ResourceManager::change_number(spec::QueuePairControl& control,
                                                                          uint32_t queue_pair_number) {
   VirtualQueuePairs& numbers = blocks_.virtual_queue_pairs;

@@ -11,7 +11,7 @@ namespace fpga_verbs::hca {
 
 namespace {
 
-// As ibv_port_attr codes them.
+// Encoded as in ibv_port_attr.
 constexpr uint32_t four_lanes = 2;
 constexpr uint32_t twenty_five_gigabits = 32;
 

@@ -17,7 +17,7 @@ using spec::ManagementStatus;
 using spec::QueuePairAttribute;
 using spec::QueuePairState;
 
-// The refusal of the input of create_queue_pair; a receive queue without pages is none at all.
+// Refusal of the input of create_queue_pair; a receive queue without pages does not exist.
 std::optional<spec::ManagementCompletion> check_create(const spec::CreateQueuePairInput& input) {
   using F = spec::CreateQueuePairInput;
   const spec::ServiceType service = input.service_type();
@@ -227,8 +227,8 @@ void ResourceManager::wait_until_quiet(const Command& command) {
   blocks_.virtual_kick.drop(number);
 }
 
-// A message that has begun never ends now: the work request of a shared receive queue that it has taken
-// completes as flushed.
+// The message in progress never ends now: the work request that it took from a shared receive queue completes
+// as flushed.
 void ResourceManager::end_shared_receive(unsigned underlying_function, uint32_t queue_pair_number) {
   const auto found = blocks_.queue_pair_state_cache.find(underlying_function, queue_pair_number);
   if (!found || found->control.shared_receive_queue() == 0 || found->responder.receive_open() == 0)
@@ -291,9 +291,9 @@ void ResourceManager::finish_drain(const QueuePairStateCache::Named& quiet) {
       blocks_.queue_pair_state_cache.parts(quiet.underlying_function, quiet.queue_pair_number);
   if (queue_pair == nullptr || queue_pair->control.draining() == 0)
     return;
-  // It may have failed meanwhile.
+  // The queue pair may have failed meanwhile.
   const bool is_drained = queue_pair->control.state() == QueuePairState::send_queue_drained;
-  // Something waits until it is sent again.
+  // Work is waiting to be sent again.
   if (is_drained && queue_pair->completion.acknowledged() != queue_pair->requester.begun()) {
     blocks_.queue_pair_state_cache.watch_next(quiet.queue_pair_number);
     return;

@@ -11,7 +11,7 @@ namespace {
 
 using spec::ManagementStatus;
 
-// The refusal of the input of create_shared_receive_queue.
+// Refusal of the input of create_shared_receive_queue.
 std::optional<spec::ManagementCompletion> check_create(const spec::CreateSharedReceiveQueueInput& input) {
   using F = spec::CreateSharedReceiveQueueInput;
   if (input.queue_log2() > queue_log2_maximum)
@@ -29,8 +29,7 @@ std::optional<spec::ManagementCompletion> check_create(const spec::CreateSharedR
   return std::nullopt;
 }
 
-// The refusal of the input of modify_shared_receive_queue. A queue only grows: posted receives keep their
-// places.
+// Refusal of the input of modify_shared_receive_queue. A queue only grows: posted receives keep their places.
 std::optional<spec::ManagementCompletion> check_modify(const spec::SharedReceiveQueueAttributes& input,
                                                        const SharedReceiveQueue& queue) {
   using F = spec::SharedReceiveQueueAttributes;

@@ -35,7 +35,7 @@ bool ContextMemory::open(uint64_t address, uint64_t bytes) {
     return address == address_ && bytes == bytes_;
   if (address % spec::page_bytes != 0 || bytes < bytes_needed())
     return false;
-  // Both ends tell whether the whole is mapped as well as two accesses can.
+  // Two accesses, at both ends, check the mapping of the whole area.
   constexpr spec::PageTableEntry unmapped;
   const uint64_t last = address + bytes_needed() - sizeof unmapped;
   if (host_.write(owner, address, &unmapped, sizeof unmapped) == DmaStatus::fault ||
@@ -87,7 +87,7 @@ DmaStatus ContextMemory::write_memory_key(uint32_t index, const spec::MemoryKeyE
   return checked(host_.write(owner, address, &entry, sizeof entry), address);
 }
 
-// The event is reported once: event_queue itself needs a page table to write it.
+// Reports the event once: event_queue itself needs a page table to write it.
 DmaStatus ContextMemory::checked(DmaStatus status, uint64_t address) {
   if (status == DmaStatus::ok)
     return status;

@@ -68,7 +68,7 @@ const spec::MemoryKeyEntry* KeyTable::find(unsigned underlying_function, uint32_
   if (cached.index == index)
     return &cached.entry;
   cached.index = none;
-  // Context memory is the control function's; what comes back is checked all the same.
+  // Context memory belongs to the control function; the device still checks the returned data.
   if (context_memory_.read_memory_key(index, cached.entry) == DmaStatus::fault || cached.entry.valid() == 0 ||
       cached.entry.variant() != directory_[index].variant ||
       cached.entry.underlying_function() != underlying_function)
@@ -162,7 +162,7 @@ bool KeyTable::replace(uint32_t key, const spec::MemoryKeyEntry& entry) {
   return true;
 }
 
-// A reset takes regions back before their windows: what is gone counts none.
+// A reset takes regions back before their windows; a removed region counts none.
 void KeyTable::set_parent(Place& place, uint32_t parent) {
   if (place.parent != 0 && directory_[place.parent].live)
     --directory_[place.parent].windows;

@@ -40,7 +40,7 @@ void MemoryTranslation::destroy_table(uint32_t table) {
   runs_.free(line);
 }
 
-// The fault of an access by a window, besides rights and bounds.
+// The fault of an access through a window, apart from rights and bounds.
 AccessFault MemoryTranslation::check_window(const spec::MemoryKeyEntry& window, const KeyAccess& access) {
   if (window.parent() == 0)
     return AccessFault::unknown_key;
@@ -48,7 +48,7 @@ AccessFault MemoryTranslation::check_window(const spec::MemoryKeyEntry& window, 
   if (window.window_type() == window_type_2 && window.bound_queue_pair() != access.queue_pair_number)
     return AccessFault::other_domain;
 #endif
-  // It is a key for peers alone.
+  // Only peers may use this key.
   return (access.rights & remote_rights) == 0 ? AccessFault::missing_right : AccessFault::none;
 }
 
@@ -70,7 +70,7 @@ AccessFault MemoryTranslation::check(const KeyAccess& access) {
       return fault;
   if ((access.rights & ~entry->access_flags()) != 0)
     return AccessFault::missing_right;
-  // No sum of two 64-bit numbers that could overflow.
+  // Avoids a sum of two 64-bit numbers, which could overflow.
   const uint64_t offset = access.address - entry->base();
 #ifdef FPGA_VERBS_MUTANT_BOUNDS_OFF_BY_ONE
   const uint64_t limit = entry->length() + 1;
@@ -97,7 +97,7 @@ std::optional<MemoryPiece> MemoryTranslation::locate(unsigned underlying_functio
 }
 
 void MemoryTranslation::remember(const KeyAccess& access) {
-  // One that has begun goes on with a key that others may not use any more.
+  // An access that has started continues with a key that accepts no new ones.
   if (access.length == 0 || keys_.is_quiesced(access.key) || keys_.is_awaited(access.key))
     return;
   const spec::MemoryKeyEntry* const entry = keys_.find(access.underlying_function, access.key);
@@ -112,7 +112,8 @@ void MemoryTranslation::remember(const KeyAccess& access) {
   const std::optional<uint64_t> dma_page = page_address(entry->page_table(), page);
   if (!dma_page)
     return;
-  // The pages that lie behind it in both ways, as far as its line of the table and the next tell.
+  // Following pages, contiguous in virtual and DMA addresses, as far as this and the next line of the table
+  // show.
   const uint32_t first = entry->page_table() + static_cast<uint32_t>(page);
   const uint32_t end = std::min(first / line_entries * line_entries + 2 * line_entries,
                                 entry->page_table() + pages(entry->page_table()));

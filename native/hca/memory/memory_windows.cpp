@@ -41,7 +41,7 @@ MemoryKeyEntry bound(const MemoryKeyEntry& window, uint32_t key, const MemoryKey
   entry.set_parent(region_index);
   if (entry.window_type() == window_type_2)
     entry.set_bound_queue_pair(owner.queue_pair_number);
-  // Its pages are the region's.
+  // The pages are those of the region.
   entry.set_page_log2(region.page_log2());
   entry.set_page_table(region.page_table());
   entry.set_first_page_offset(region.first_page_offset());
@@ -84,7 +84,7 @@ bool MemoryWindows::is_bindable(const Owner& owner, const MemoryKeyEntry& window
   return window.window_type() == window_type_2 ? binding.length() != 0 : (rights & zero_based) == 0;
 }
 
-// The region, if the window may be bound to this part of it, or null.
+// The region, if the window may be bound to this part of it; else null.
 const MemoryKeyEntry* MemoryWindows::region_of(const Owner& owner, const spec::BindEntry& binding) {
   const MemoryKeyEntry* const region = keys_.find(owner.underlying_function, binding.region_key());
   if (region == nullptr || region->is_window() != 0 || keys_.is_quiesced(binding.region_key()) ||
@@ -95,7 +95,7 @@ const MemoryKeyEntry* MemoryWindows::region_of(const Owner& owner, const spec::B
   if ((rights & right(AccessFlag::memory_window_bind)) == 0 || (rights & zero_based) != 0 ||
       (needs_local_write && (rights & right(AccessFlag::local_write)) == 0))
     return nullptr;
-  // No sum of two 64-bit numbers that could overflow.
+  // Avoids a sum of two 64-bit numbers, which could overflow.
   const uint64_t offset = binding.address() - region->base();
   const bool is_inside = binding.address() >= region->base() && offset <= region->length() &&
                          binding.length() <= region->length() - offset;

@@ -8,7 +8,7 @@ namespace fpga_verbs::hca {
 
 namespace {
 
-// Length of a run from what a node says of it.
+// Length of a run from the content of a node.
 constexpr uint32_t length(uint8_t longest) { return longest == 0 ? 0 : uint32_t{1} << (longest - 1); }
 
 constexpr uint8_t as_longest(uint32_t length) { return static_cast<uint8_t>(std::bit_width(length)); }
@@ -38,7 +38,7 @@ std::optional<uint32_t> RunAllocator::allocate(uint32_t units) {
   const uint32_t wanted = std::bit_ceil(units);
   if (units == 0 || wanted > longest())
     return std::nullopt;
-  // Down to a node of the wanted length, by the child whose longest run is enough with the least to spare.
+  // Descends to a node of the requested length, by the child with the tightest fit.
   uint32_t node = 1;
   uint32_t run = units_;
   for (; run > wanted; run /= 2) {
@@ -55,7 +55,7 @@ std::optional<uint32_t> RunAllocator::allocate(uint32_t units) {
 }
 
 void RunAllocator::free(uint32_t first) {
-  // The run's node is the lowest above its first unit that has nothing free.
+  // The node of the run is the lowest one above its first unit that has nothing free.
   uint32_t node = first + units_;
   uint32_t run = 1;
   for (; longest_[node] != 0; node /= 2, run *= 2)

@@ -62,7 +62,7 @@ bool MulticastGroups::has_members(const wire::Gid& group) const {
   return std::ranges::find(members_, group, &Member::group) != members_.end();
 }
 
-// All links, or none.
+// All links join, or none.
 bool MulticastGroups::join(const wire::Gid& group) {
   for (link::Link* const link : links_) {
     if (link == nullptr || link->join(group))

@@ -7,7 +7,7 @@ namespace fpga_verbs::hca {
 
 PacketMemory::PacketMemory() {
   std::ranges::generate(memory_, link::make_packet_buffer);
-  // The lowest is the first to be used.
+  // Uses the lowest free buffer first.
   std::iota(free_buffers_.rbegin(), free_buffers_.rend(), uint16_t{0});
 }
 

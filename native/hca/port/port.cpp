@@ -45,7 +45,7 @@ void Port::count_data_units(DataUnitCounts& counts) const {
   }
 }
 
-// Out.
+// Transmit side.
 
 bool Port::send_next() {
   return out_.take(
@@ -133,7 +133,7 @@ bool Port::send_to_group(Lane lane, const spec::PacketUnit& unit) {
   return true;
 }
 
-// For members of this device, which lose it where there is no room. False: there is none.
+// A copy for members on this device; lost without a free buffer. False: none is free.
 bool Port::loop_copy(uint16_t handle) {
   if (!packets_arrived_.has_credit() || !has_receive_buffer(Lane::requests))
     return false;
@@ -147,7 +147,7 @@ bool Port::loop_copy(uint16_t handle) {
   return true;
 }
 
-// Lets the first packet wait, or discards it when it has waited long enough.
+// Keeps the first packet waiting, or discards it after the limit.
 bool Port::wait(Leaving& leaving, PortDiscard reason) {
   const uint64_t now = clock_.now();
   if (leaving.since == never)
@@ -170,7 +170,7 @@ void Port::discard(Leaving& leaving, PortDiscard reason) {
   packet_memory_.release(handle);
 }
 
-// In.
+// Receive side.
 
 // A link is looked at when it has told of something, until it has nothing left.
 bool Port::receive_told() {
@@ -219,7 +219,7 @@ bool Port::receive_front(unsigned port, Lane lane) {
   return true;
 }
 
-// Requests leave some to responses. When there is none the port is woken when one comes free.
+// Requests leave some buffers to responses. Without a buffer, the port wakes when one becomes free.
 bool Port::has_receive_buffer(Lane lane) {
   const uint32_t reserved = lane == Lane::requests ? spec::receive_packet_buffers_reserved : 0;
   if (packet_memory_.free(PacketUse::receive) > reserved)
@@ -228,7 +228,7 @@ bool Port::has_receive_buffer(Lane lane) {
   return false;
 }
 
-// Hands a packet in a receive buffer on.
+// Forwards a packet in a receive buffer.
 void Port::arrive(uint16_t handle) {
   const unsigned port = packet_memory_[handle].port;
   const auto bytes = packet_memory_.wire(handle);

@@ -4,7 +4,7 @@ namespace fpga_verbs::hca {
 
 namespace {
 
-// A full member of the partition that every port is in (InfiniBand volume 1, 10.9.1.2).
+// Full member of the partition that every port is in (InfiniBand volume 1, 10.9.1.2).
 constexpr uint16_t default_partition_key = 0xffff;
 
 } // namespace
@@ -35,7 +35,7 @@ void PortAttributes::reset_function(unsigned underlying_function) {
     table[0] = link::link_local_address(address(port, underlying_function));
     if (link_layer() == spec::LinkLayer::ethernet)
       table[1] = link::ipv4_address(address(port, underlying_function));
-    // Over a socket nothing but its own address can be sent from.
+    // A socket can send only from its own address.
     if (link_source_)
       table[0] = table[1] = link_source_->network_address;
   }
@@ -48,7 +48,7 @@ std::optional<PortAttributes::Owner> PortAttributes::owner_of(link::Address addr
   if (place >= link::addresses_per_board || !exists(owner.port) ||
       owner.underlying_function >= parameters_.underlying_functions)
     return std::nullopt;
-  // The addresses beside that of a socket are others'.
+  // The addresses next to that of a socket belong to others.
   if (link_source_ && place != 0)
     return std::nullopt;
   return owner;

@@ -40,7 +40,7 @@ void QueuePairStateCache::reset() {
   free_count_ = static_cast<uint32_t>(directory_.size()) - reserved_indices;
 }
 
-// Lists of indices: taken from the front, appended at the end.
+// Lists of indices: takes from the front, appends at the end.
 
 void QueuePairStateCache::append_index(List& list, uint32_t index) {
   directory_[index].next = none;
@@ -56,7 +56,7 @@ uint32_t QueuePairStateCache::take_index(List& list) {
   return index;
 }
 
-// Finding.
+// Look-up.
 
 Absence QueuePairStateCache::absence(unsigned underlying_function, uint32_t queue_pair_number) const {
   const uint32_t index = index_of(queue_pair_number);
@@ -68,7 +68,7 @@ Absence QueuePairStateCache::absence(unsigned underlying_function, uint32_t queu
   return entry.generation == generation_of(queue_pair_number) ? Absence::none : Absence::wrong_generation;
 }
 
-// A queue pair that is not cached, or does not exist.
+// A queue pair that is not cached or does not exist.
 QueuePairStateCache::Found QueuePairStateCache::fetch(unsigned underlying_function,
                                                       uint32_t queue_pair_number) {
   const Absence why = absence(underlying_function, queue_pair_number);
@@ -88,8 +88,8 @@ QueuePairStateCache::Found QueuePairStateCache::fetch(unsigned underlying_functi
   return {.queue_pair = &slot->parts};
 }
 
-// The slot that makes room: an empty one or one that is not pinned and was not used since the hand has
-// passed; when all are pinned, one of these.
+// The slot to evict: an empty one, or an unpinned one not used since the clock hand passed; if all are
+// pinned, one of these.
 QueuePairStateCache::Slot& QueuePairStateCache::victim() {
   constexpr size_t rounds = 3; // to pass the used ones, to find one, and to find all pinned
   for (size_t looks = 0;; ++looks) {
@@ -124,7 +124,7 @@ void QueuePairStateCache::give_up_slot(uint32_t index) {
   directory_[index].slot = nullptr;
 }
 
-// Context memory is the control function's; what comes back is checked all the same.
+// Context memory belongs to the control function; the device still checks the returned data.
 bool QueuePairStateCache::is_context_of(const QueuePairParts& parts, const Entry& entry) const {
   return parts.control.valid() != 0 && parts.control.generation() == entry.generation &&
          parts.control.underlying_function() == entry.underlying_function;
@@ -160,10 +160,10 @@ void QueuePairStateCache::set_send_error(unsigned underlying_function, uint32_t 
     found->control.set_send_error(failed ? 1 : 0);
 }
 
-// The ended. One may be gone when its turn comes: the block that takes it checks.
+// Ended queue pairs. One may be gone at its turn; the block that takes it checks.
 
 void QueuePairStateCache::end(uint32_t index) {
-  // One that was listed under this index before is gone, with nothing outstanding.
+  // An earlier one listed under this index is gone, with nothing outstanding.
   directory_[index].ended_number = number_of(index, directory_[index].generation);
   if (directory_[index].ended)
     return;
@@ -276,11 +276,11 @@ void QueuePairStateCache::reset_requester_and_responder(QueuePairParts& queue_pa
   queue_pair.requester = {};
   queue_pair.completion = {};
   queue_pair.responder = {};
-  // The newest is the one before the next: nothing is owed.
+  // The newest work request is the one before next, so nothing is outstanding.
   queue_pair.requester.set_posted(queue_pair.requester.next() - 1);
 }
 
-// The index that is free longest, with its next generation first.
+// The index that has been free longest, with its next generation first.
 bool QueuePairStateCache::choose_number(const std::function<bool(uint32_t)>& accepts) {
   constexpr unsigned generations = 256;
   for (uint32_t left = free_count_; left != 0; --left) {
@@ -334,7 +334,7 @@ void QueuePairStateCache::free_index(uint32_t index) {
   if (entry.slot != nullptr)
     give_up_slot(index);
   const uint8_t generation = next_generation(index, entry.generation);
-  // One that has ended stays among these until it is taken.
+  // An ended queue pair stays in this list until a block takes it.
   entry = {.next_ended = entry.next_ended,
            .ended_number = entry.ended_number,
            .generation = generation,

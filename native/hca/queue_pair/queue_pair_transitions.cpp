@@ -6,7 +6,7 @@ namespace fpga_verbs::hca {
 
 std::optional<TransitionAttributes> find_transition(spec::ServiceType service_type, spec::QueuePairState from,
                                                     spec::QueuePairState to) {
-  // From any state, and nothing is given; a connection may get another number that peers know.
+  // Valid from any state, without attributes; a connection may get another peer-visible number.
   if (to == spec::QueuePairState::reset && service_type != spec::ServiceType::unreliable_datagram)
     return TransitionAttributes{.required = {}, .optional = {spec::QueuePairAttribute::new_number}};
   if (to == spec::QueuePairState::reset || to == spec::QueuePairState::error)

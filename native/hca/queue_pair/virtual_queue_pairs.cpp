@@ -30,7 +30,7 @@ uint32_t VirtualQueuePairs::owner(uint32_t number) const {
   return found != given_.end() ? found->second.queue_pair : 0;
 }
 
-// Giving.
+// Assigning.
 
 bool VirtualQueuePairs::can_give(uint32_t number) {
   return places_[number & place_mask_].number == 0 && !is_waiting(number);
@@ -42,7 +42,7 @@ void VirtualQueuePairs::give(uint32_t number, unsigned underlying_function, uint
   given_[number] = {.queue_pair = queue_pair_number, .underlying_function = underlying_function};
 }
 
-// A number of a place that is not in time-wait, beside `current`, which may hold the place; the next
+// A number of an index that is not in time-wait, other than `current`, which may occupy the index; the next
 // generation first.
 std::optional<uint32_t> VirtualQueuePairs::another_at(uint32_t place, uint32_t current) {
   if (places_[place].number != 0 && places_[place].number != current)
@@ -99,7 +99,7 @@ VirtualQueuePairs::Peer VirtualQueuePairs::peer_of(const spec::AddressVector& ad
   return peer;
 }
 
-// Whether packet_receiver takes a packet of the one for a packet of the other.
+// Whether packet_receiver could take a packet of one connection for a packet of the other.
 bool VirtualQueuePairs::may_be_confused(const Peer& one, const Peer& other) const {
   if (one.is_global && other.is_global && one.gid != other.gid)
     return false;
@@ -124,8 +124,8 @@ uint32_t VirtualQueuePairs::microseconds_until(uint64_t tick) const {
   return static_cast<uint32_t>(std::clamp<uint64_t>(microseconds, 1, ~uint32_t{0}));
 }
 
-// The peer repeats a packet as often as its retries say, each time after up to twice its timeout, and waits
-// in between as long as an RNR NAK told it; the last copy has a timeout to arrive.
+// The peer repeats a packet as often as its retries allow, each time after up to twice its timeout, and waits
+// in between for the time of an RNR NAK. The last copy has one timeout to arrive.
 uint64_t VirtualQueuePairs::lifetime_of(const spec::QueuePairControl& control) const {
   const bool is_timed =
       control.service_type() == spec::ServiceType::reliable_connection && control.timeout() != 0;
@@ -173,7 +173,7 @@ void VirtualQueuePairs::begin_wait(uint32_t number, const Given& given) {
                     .peer = given.peer});
 }
 
-// A number that was kept may wait already, for packets of another peer.
+// A kept number may already be waiting for packets of another peer.
 void VirtualQueuePairs::add_wait(uint32_t number, const Wait& wait) {
   expire();
   const auto [found, is_new] = waits_.try_emplace(number, wait);

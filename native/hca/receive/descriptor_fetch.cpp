@@ -15,12 +15,12 @@ constexpr uint32_t index_of(uint32_t queue_pair_number) {
   return queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1);
 }
 
-// The name of a line: queue pairs and shared receive queues are numbered each for themselves.
+// Name of a line: queue pairs and shared receive queues have separate numbers.
 constexpr uint32_t tag_of(uint32_t number, bool is_shared) {
   return number | uint32_t{is_shared} << spec::underlying_function::ReceiveDoorbell::queue_width;
 }
 
-// Work requests from `head` on that a tail leaves, modulo 2^16. More than the queue holds: the tail is wrong.
+// Work requests between `head` and a tail, modulo 2^16. More than the queue has entries: the tail is wrong.
 constexpr uint32_t posted(uint32_t head, uint32_t tail) { return static_cast<uint16_t>(tail - head); }
 
 bool is_sound(const spec::WorkQueueReference& reference, uint32_t entry_bytes, uint32_t sequence_number) {
@@ -57,7 +57,7 @@ bool DescriptorFetch::step() {
          (queue_.lists_ready().any() || !descriptors_wanted_.empty() || shared_receive_queues_.any_armed());
 }
 
-// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
+// Stores nothing while no unit waits: the unit bypasses an empty queue, in RTL too.
 bool DescriptorFetch::take_wanted() {
   if (descriptors_wanted_.empty() || queue_.inbound_credits() == 0)
     return false;
@@ -129,7 +129,7 @@ void DescriptorFetch::keep(const Queue& queue, spec::QueuePairResponder& respond
 }
 
 DescriptorFetch::Line& DescriptorFetch::line_of(const Queue& queue) {
-  // Queue pairs and shared queues that are made first have their lines apart.
+  // The first queue pairs and shared queues created have separate lines.
   const uint32_t index = queue.is_shared ? ~queue.number : index_of(queue.number);
   return lines_[index % lines];
 }
@@ -142,7 +142,7 @@ bool DescriptorFetch::take_prefetched(unsigned underlying_function, uint32_t que
   Queue queue;
   if (const uint32_t number = queue_pair->control.shared_receive_queue(); number != 0) {
     shared = shared_receive_queues_.find(underlying_function, number);
-    // A queue that falls below its limit is looked at.
+    // Checks a queue that falls below its limit.
     if (shared == nullptr || (shared->limit != 0 && posted(shared->head, shared->tail) <= shared->limit))
       return false;
     queue = queue_of(number, *shared);
@@ -173,7 +173,7 @@ bool DescriptorFetch::take(unsigned underlying_function, uint32_t queue_pair_num
   uint32_t head = 0;
   if (const uint32_t number = queue_pair->control.shared_receive_queue(); number != 0) {
     SharedReceiveQueue* const shared = shared_receive_queues_.find(underlying_function, number);
-    // A question from before the queue pair failed, or was to go, is left to the others.
+    // Leaves a request from before the queue pair failed, or had to end, to the others.
     if (shared == nullptr || queue_pair->control.destroying() != 0 ||
         queue_pair->control.state() == spec::QueuePairState::error)
       return false;
@@ -228,8 +228,8 @@ bool DescriptorFetch::take_from(const Line& line, Queue& queue, spec::QueuePairR
   return true;
 }
 
-// Reads the references from the head to the end of their cache line, or to the tail. None of them are left
-// from before: they are read once.
+// Reads the references from the head to the end of their cache line, or to the tail. The line has none left:
+// each is read once.
 Refusal DescriptorFetch::prefetch(unsigned underlying_function, Queue& queue, Line& line) {
   queue.prefetched = 0;
   const uint32_t slot = queue.head & (queue.entries - 1);
@@ -275,7 +275,7 @@ bool DescriptorFetch::look_at_armed() {
   return true;
 }
 
-// Reports that fewer work requests are left than the limit, once: it is to be set anew.
+// Reports once that fewer work requests are left than the limit; the driver must set the limit again.
 void DescriptorFetch::look_at_limit(unsigned underlying_function, uint32_t number,
                                     SharedReceiveQueue& shared) {
   if (shared.limit == 0 || posted(shared.head, shared.tail) >= shared.limit)
@@ -299,7 +299,7 @@ void DescriptorFetch::look_at_limit(unsigned underlying_function, uint32_t numbe
 
 void DescriptorFetch::fail(unsigned underlying_function, uint32_t queue_pair_number, Refusal refusal,
                            uint32_t sequence_number) {
-  // A queue pair in ERR has failed before, and comes here again when it is flushed.
+  // A queue pair in ERR has failed before, and gets here again at its flush.
   if (queue_pairs_.enter_error(underlying_function, queue_pair_number))
     report(spec::EventType::queue_pair_fatal, underlying_function, queue_pair_number, refusal,
            sequence_number);
@@ -331,7 +331,7 @@ bool DescriptorFetch::doorbell(unsigned underlying_function,
   QueuePairParts* const queue_pair = queue_pairs_.parts(underlying_function, number);
   if (queue_pair == nullptr)
     return false;
-  // Nothing is posted to it; one that was rung before its reset tells of what is no more.
+  // The queue pair has no posted receives; a doorbell from before its reset is stale.
   if (queue_pair->control.state() == spec::QueuePairState::reset)
     return true;
   spec::QueuePairResponder& responder = queue_pair->responder;

@@ -21,7 +21,7 @@ using spec::Syndrome;
 
 constexpr auto acknowledge_syndrome = static_cast<uint32_t>(Syndrome::acknowledge_without_credits);
 
-// Where a datagram came from.
+// Origin of a datagram.
 void name_source(const wire::ParsedPacket& parsed, spec::CompletionQueueEntry& entry) {
   entry.set_with_global_route_header(parsed.framing != wire::PacketFraming::infiniband_local ? 1 : 0);
   entry.set_source_queue_pair(parsed.fields.source_queue_pair);
@@ -84,8 +84,8 @@ bool DmaValidation::resume_waiting_for_keys() {
   return true;
 }
 
-// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too. A unit with more to
-// do is stored then, and one that waits.
+// Stores nothing while no unit waits: the unit bypasses an empty queue, in RTL too. Stores units that have
+// more to do or must wait.
 bool DmaValidation::pass() {
   if (requests_placed_.empty() || !answers_.has_credit())
     return false;
@@ -118,7 +118,7 @@ bool DmaValidation::take_placed() {
   return true;
 }
 
-// A unit has at most one answer, for which there is a credit.
+// A unit has at most one answer, and a credit is available for it.
 bool DmaValidation::work() {
   const uint16_t list = queue_.arbitrate(answers_.has_credit() ? 1 : 0);
   if (list == no_list)
@@ -131,7 +131,7 @@ bool DmaValidation::work() {
   return true;
 }
 
-// The first unit of a list, in this entry, waits if it has come to that.
+// The first unit of a list, in this entry, waits if it must.
 void DmaValidation::let_wait(Progress progress, uint16_t list, uint16_t entry) {
   if (progress != Progress::waits && progress != Progress::waits_for_key)
     return;
@@ -233,8 +233,8 @@ DmaValidation::Progress DmaValidation::place_send(const Owner& owner, const Pack
   return Progress::done;
 }
 
-// The receive is too small. Of a service that answers, that is an invalid request, which both queue pairs
-// fail with. Of one that does not, a peer cannot fail the queue pair: the receive fails alone.
+// The receive is too small. With a service that answers, that is an invalid request, and both queue pairs
+// fail. With one that does not, a peer cannot fail the queue pair: only the receive fails.
 void DmaValidation::refuse_length(const Owner& owner, const Packet& packet) {
   if (owner.is_reliable)
     fail_receive(owner, packet, CompletionStatus::local_length_error, Syndrome::invalid_request);
@@ -242,7 +242,7 @@ void DmaValidation::refuse_length(const Owner& owner, const Packet& packet) {
     refuse_message(owner, packet, CompletionStatus::local_length_error);
 }
 
-// Takes back the key that the packet names, if it names one: before the completion that tells of it.
+// Invalidates the key that the packet names, if any, before the completion that reports it.
 MemoryWindows::Outcome DmaValidation::invalidate(const Owner& owner, const Packet& packet) {
   if (!packet.parsed.traits().has(spec::ExtendedHeader::invalidate))
     return MemoryWindows::Outcome::done;
@@ -253,15 +253,15 @@ MemoryWindows::Outcome DmaValidation::invalidate(const Owner& owner, const Packe
                              packet.parsed.fields.remote_key);
 }
 
-// The message itself has arrived, and is acknowledged; what it asked for is not done (InfiniBand volume 1,
-// 9.9.3, a responder's class J error).
+// The message itself has arrived and is acknowledged, but its invalidate fails (InfiniBand volume 1, 9.9.3, a
+// responder's class J error).
 void DmaValidation::refuse_invalidate(const Owner& owner, const Packet& packet) {
   complete(owner, packet, CompletionStatus::remote_invalid_request_error);
   acknowledge(owner, packet);
   enter_error(owner, spec::EventType::queue_pair_access_error, packet.answer_psn);
 }
 
-// The payload goes to the entries of the scatter list that it falls into, those of no length left aside.
+// Writes the payload to its entries of the scatter list; entries of length 0 are skipped.
 AccessFault DmaValidation::scatter(const Owner& owner, const Packet& packet, uint16_t handle) {
   const ReceiveEntry& receive = receive_entries_.entry(packet.receive_entry);
   const uint8_t* payload = packets_.payload(handle).data();
@@ -291,8 +291,8 @@ AccessFault DmaValidation::scatter(const Owner& owner, const Packet& packet, uin
 
 // RDMA.
 
-// The whole message is checked at its first packet, each packet's part again when it is written: the key may
-// have been taken back meanwhile.
+// Checks the whole message at its first packet, and the part of each packet again at the write, because the
+// key may have been invalidated meanwhile.
 void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16_t handle) {
   KeyAccess access{.underlying_function = owner.underlying_function,
                    .protection_domain = owner.protection_domain,
@@ -315,14 +315,14 @@ void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16
     finish(owner, packet);
   else if (owner.is_reliable) {
     fail(owner, packet, syndrome_of(fault));
-    // A queue pair's own is flushed with all others that it has taken.
+    // Receives of the queue pair's own queue are flushed with all others that it has taken.
     if (owner.shares_receive_queue && packet.parsed.traits().completes_receive())
       flush_one(owner, packet.receive_sequence_number);
   } else
     refuse_message(owner, packet, CompletionStatus::remote_access_error);
 }
 
-// Whether a part of the message before this packet was refused, of a service that does not answer.
+// Whether an earlier part of the message was refused, with a service that does not answer.
 bool DmaValidation::is_refused(const Owner& owner, const Packet& packet) {
   if (owner.is_reliable)
     return false;
@@ -333,8 +333,8 @@ bool DmaValidation::is_refused(const Owner& owner, const Packet& packet) {
   return responder.message_refused() != 0;
 }
 
-// Of a service that does not answer: the rest of the message is dropped. The receive work request that it has
-// taken completes in error at its end; if the end is lost, the next message takes it (see receive).
+// Service that does not answer: drops the rest of the message. The receive work request that it has taken
+// completes in error at its end; if the end is lost, the next message takes it (see receive).
 void DmaValidation::refuse_message(const Owner& owner, const Packet& packet, CompletionStatus status) {
   queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number)->set_message_refused(1);
   ++counters_.function[owner.underlying_function].requests_dropped;
@@ -351,7 +351,7 @@ void DmaValidation::flush_one(const Owner& owner, uint32_t sequence_number) {
   write_completion(owner, entry, sequence_number);
 }
 
-// The work request of a shared receive queue, from the first packet of its message until it is completed.
+// The work request of a shared receive queue, from the first packet of its message until its completion.
 void DmaValidation::open_receive(const Owner& owner, const Packet& packet) {
   spec::QueuePairResponder& responder =
       *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
@@ -359,7 +359,7 @@ void DmaValidation::open_receive(const Owner& owner, const Packet& packet) {
   responder.set_completed(packet.receive_sequence_number);
 }
 
-// Completes the receive work request of a packet. False: the completion queue did not take it.
+// Completes the receive work request of a packet. False: the completion queue did not accept the completion.
 bool DmaValidation::complete(const Owner& owner, const Packet& packet, CompletionStatus status) {
   const spec::PacketOpcodeTraits& traits = packet.parsed.traits();
   const bool is_send = traits.operation == spec::PacketOperation::send;
@@ -405,7 +405,7 @@ bool DmaValidation::write_completion(const Owner& owner, spec::CompletionQueueEn
          completion_queue_.write(owner.underlying_function, owner.receive_completion_queue, entry);
 }
 
-// The payload of a SEND or RDMA WRITE is placed: completes what it completes, then acknowledges.
+// The payload of a SEND or RDMA WRITE is in memory: writes the completion, if any, then acknowledges.
 void DmaValidation::finish(const Owner& owner, const Packet& packet) {
   if (packet.parsed.traits().completes_receive() && !complete(owner, packet, CompletionStatus::success))
     fail(owner, packet, Syndrome::remote_operational_error);
@@ -421,15 +421,15 @@ void DmaValidation::fail_receive(const Owner& owner, const Packet& packet, Compl
   fail(owner, packet, syndrome);
 }
 
-// The message of this packet is not complete: receive has counted it too early.
+// The message of this packet is incomplete: receive has counted it too early.
 void DmaValidation::fail(const Owner& owner, const Packet& packet, Syndrome syndrome) {
   const bool counted = packet.last && !packet.duplicate;
   refuse(owner, packet.answer_psn, psn_add(packet.message_sequence_number, counted ? psn_mask : 0),
          static_cast<uint8_t>(syndrome));
 }
 
-// A NAK, of a reliable service; unless the requester is to repeat the request, the queue pair is in ERR
-// behind it.
+// Sends a NAK on a reliable service; unless the requester must repeat the request, the queue pair then enters
+// ERR.
 void DmaValidation::refuse(const Owner& owner, uint32_t psn, uint32_t message_sequence_number,
                            uint8_t syndrome) {
   spec::AnswerUnit unit;
@@ -443,7 +443,7 @@ void DmaValidation::refuse(const Owner& owner, uint32_t psn, uint32_t message_se
     enter_error(owner, event_of(static_cast<Syndrome>(syndrome)), psn);
 }
 
-// The queue pair fails, and the event tells why, unless it had failed before.
+// The queue pair fails, and the event gives the reason, unless it failed before.
 void DmaValidation::enter_error(const Owner& owner, spec::EventType type, uint32_t psn) {
   if (!queue_pairs_.enter_error(owner.underlying_function, owner.queue_pair_number))
     return;

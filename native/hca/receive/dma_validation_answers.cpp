@@ -1,4 +1,4 @@
-// Requests that are answered with what is in memory: READs and atomics.
+// Requests answered with data from memory: READs and atomics.
 #include "hca/receive/dma_validation.h"
 #include "hca/respond/negative_acknowledge.h"
 
@@ -59,7 +59,7 @@ DmaValidation::Progress DmaValidation::begin_read(const Owner& owner, const Pack
   return Progress::done;
 }
 
-// A duplicate is answered with what the first one found. The result is stored before the answer leaves.
+// A duplicate gets the result of the first request. The result is stored before the answer leaves.
 void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
   const wire::PacketFields& fields = packet.parsed.fields;
   ResponderResource* const done = responder_resources_.find(

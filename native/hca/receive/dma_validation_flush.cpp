@@ -1,4 +1,4 @@
-// The receive work requests of a queue pair that has failed, or goes.
+// Receive work requests of a queue pair that failed or ends.
 #include "hca/receive/dma_validation.h"
 
 namespace fpga_verbs::hca {
@@ -9,7 +9,7 @@ using spec::ReceiveAction;
 
 } // namespace
 
-// Completes the oldest receive work request that was taken and not completed.
+// Completes the oldest receive work request that is taken and not completed.
 DmaValidation::Progress DmaValidation::flush(const Owner& owner) {
   const auto found = queue_pairs_.find(owner.underlying_function, owner.queue_pair_number);
   const uint32_t number = found->responder.completed();
@@ -19,8 +19,9 @@ DmaValidation::Progress DmaValidation::flush(const Owner& owner) {
   return Progress::more;
 }
 
-// A packet that is dropped because its queue pair is in ERR, reset or destroyed may have taken a work request
-// of a shared queue. One that took what an earlier message had taken leaves it to that one's first packet.
+// A packet dropped because its queue pair is in ERR, reset or destroyed may have taken a work request of a
+// shared queue. If an earlier message had taken it before, its completion belongs to the first packet of that
+// message.
 void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& unit) {
   if (unit.action() != ReceiveAction::send && unit.action() != ReceiveAction::rdma_write)
     return;

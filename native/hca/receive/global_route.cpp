@@ -15,7 +15,7 @@ uint32_t expose_global_route(PacketMemory& packets, uint16_t packet) {
   const uint32_t link_bytes =
       parsed.framing == wire::PacketFraming::infiniband_global ? spec::LocalRouteHeader::bytes : 0;
   const uint32_t header_bytes = is_ipv4 ? spec::Ipv4Header::bytes : global_route_bytes;
-  // The packet's own headers, that are read already, make room.
+  // Overwrites the packet's own headers, which are already parsed.
   datagram.payload = static_cast<uint16_t>(datagram.payload - global_route_bytes);
   datagram.payload_bytes = static_cast<uint16_t>(datagram.payload_bytes + global_route_bytes);
   uint8_t* const begin = packets.payload(packet).data();

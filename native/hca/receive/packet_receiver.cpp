@@ -40,7 +40,7 @@ bool PacketReceiver::step() {
     waiting_.pop();
     worked = true;
   }
-  // The next may be a response; completion takes those sooner or later, whatever else waits.
+  // The next may be a response; completion always accepts those eventually.
   if (packets_arrived_.empty() || !responses_arrived_.has_credit())
     return worked && !waiting_.empty();
   const auto handle = static_cast<uint16_t>(packets_arrived_.front().packet());
@@ -85,7 +85,7 @@ void PacketReceiver::receive(uint16_t handle) {
   pass(handle, underlying_function, parsed);
 }
 
-// The last member gets the packet itself, those before it copies.
+// The last member gets the packet itself, the others get copies.
 void PacketReceiver::receive_for_group(uint16_t handle) {
   const wire::ParsedPacket& parsed = packet_memory_[handle].parsed;
   const uint8_t* const bytes = packet_memory_.wire(handle).data();
@@ -120,7 +120,7 @@ void PacketReceiver::receive_for_group(uint16_t handle) {
   pass_to(handle, *last);
 }
 
-// For a member whose queue pair is pinned.
+// For a member with a pinned queue pair.
 void PacketReceiver::copy(uint16_t handle, const MulticastGroups::Member& member) {
   if (packet_memory_.free(PacketUse::receive) <= spec::receive_packet_buffers_reserved) {
     ++counters_.function[member.underlying_function].requests_dropped;
@@ -162,7 +162,7 @@ void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const w
     waiting_.push(unit);
 }
 
-// InfiniBand volume 1, 9.6.1: what is checked before the transport looks at a packet.
+// InfiniBand volume 1, 9.6.1: checks before the transport handles a packet.
 PacketDrop PacketReceiver::check(const spec::QueuePairControl& control, unsigned port,
                                  const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
   if (parsed.traits().service != control.service_type())
@@ -180,7 +180,7 @@ PacketDrop PacketReceiver::check(const spec::QueuePairControl& control, unsigned
                                                                        : PacketDrop::none;
 }
 
-// A datagram comes from anywhere to an address of the queue pair's function at its port, or to a group.
+// A datagram comes from any address to an address of the queue pair's function at its port, or to a group.
 PacketDrop PacketReceiver::check_datagram(const spec::QueuePairControl& control, unsigned port,
                                           const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
   if (parsed.destination_queue_pair == spec::multicast_queue_pair)
@@ -197,7 +197,7 @@ PacketDrop PacketReceiver::check_datagram(const spec::QueuePairControl& control,
   return is_own ? PacketDrop::none : PacketDrop::wrong_destination;
 }
 
-// A packet of a connection comes from the peer's address to the address that it was connected with.
+// A packet of a connection comes from the peer's address to the address with which the connection was set up.
 PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control, unsigned port,
                                            const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
   const spec::AddressVector peer = read_address_vector(control.address_vector());
@@ -223,8 +223,7 @@ PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control
                                                                       : PacketDrop::wrong_source;
 }
 
-// Whether a packet over Ethernet has the addresses of what is sent to the peer, the other way round. False:
-// look closer.
+// Whether an Ethernet packet has the addresses of packets to the peer, reversed. False: check in detail.
 bool PacketReceiver::is_of_peer(const spec::QueuePairControl& control, const spec::AddressVector& peer,
                                 unsigned port, const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
   if (!wire::is_ethernet(parsed.framing) || peer.port() != port || peer.is_global() == 0)
@@ -232,7 +231,7 @@ bool PacketReceiver::is_of_peer(const spec::QueuePairControl& control, const spe
   const wire::PacketTemplate& sent = templates_.of(parsed.destination_queue_pair, control);
   if (sent.framing != parsed.framing)
     return false;
-  // Both kinds of IP header end with source and destination, and an UDP header and a BTH are behind them.
+  // Both kinds of IP header end with source and destination, followed by a UDP header and a BTH.
   const auto is_swapped = [&](auto address) {
     constexpr size_t address_bytes = sizeof address;
     const uint8_t* const to_peer = sent.request.wire.data() + wire::PacketTemplate::bytes -
@@ -246,7 +245,7 @@ bool PacketReceiver::is_of_peer(const spec::QueuePairControl& control, const spe
                                                               : is_swapped(wire::Gid{});
 }
 
-// The same partition, and one of the two is a full member (InfiniBand volume 1, 10.9.3).
+// Same partition, and one of the two is a full member (InfiniBand volume 1, 10.9.3).
 bool PacketReceiver::is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const {
   constexpr uint16_t full_member = 0x8000;
   const uint16_t own = attributes_.partition_keys(control.port())[control.partition_key_index()];

@@ -52,7 +52,8 @@ ReceiveAction action_of(const wire::ParsedPacket& packet) {
   return ReceiveAction::atomic;
 }
 
-// A receive work request is taken: by the first packet of a SEND, the last of an RDMA WRITE with immediate.
+// The packets that take a receive work request: the first of a SEND, the last of an RDMA WRITE with
+// immediate.
 bool takes_receive(const spec::PacketOpcodeTraits& traits) {
   return traits.operation == spec::PacketOperation::send ? traits.begins_message()
                                                          : traits.completes_receive();
@@ -83,7 +84,7 @@ bool Receive::step() {
           !descriptors_fetched_.empty() || descriptors_.has_flush());
 }
 
-// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
+// Stores nothing while no unit waits: the unit bypasses an empty queue, in RTL too.
 bool Receive::take_arrived() {
   if (requests_arrived_.empty() || queue_.inbound_credits() == 0)
     return false;
@@ -107,7 +108,7 @@ Receive::Taken Receive::take_at_once(const spec::PacketUnit& unit) {
   return Taken::done;
 }
 
-// The packets that waited for a receive work request go on.
+// The packets that waited for a receive work request continue.
 bool Receive::take_fetched() {
   if (descriptors_fetched_.empty() || !can_work())
     return false;
@@ -163,8 +164,7 @@ Receive::Progress Receive::go_on(const spec::PacketUnit& unit, bool has_descript
   return Progress::done;
 }
 
-// The queue pair has failed since it asked: what it took from a shared queue is flushed where it is
-// completed.
+// The queue pair failed after its request; dma_validation flushes what it took from a shared queue.
 void Receive::pass_taken(const spec::PacketUnit& unit) {
   Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
   describe(responder_of(unit), packet);
@@ -196,7 +196,7 @@ bool Receive::take_flush() {
   return asked.has_value();
 }
 
-// A queue pair that waits to be quiet has nothing to flush any more.
+// A queue pair that must become quiet has nothing more to flush.
 void Receive::begin_flush(unsigned underlying_function, uint32_t queue_pair_number) {
   const auto found = queue_pairs_.find(underlying_function, queue_pair_number);
   if (!found || found->control.state() != QueuePairState::error || !queue_pairs_.pin(queue_pair_number))
@@ -210,7 +210,7 @@ void Receive::begin_flush(unsigned underlying_function, uint32_t queue_pair_numb
 
 Receive::Progress Receive::flush(const spec::PacketUnit& unit) {
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  // The rest of a shared queue is the other queue pairs'.
+  // The remaining entries of a shared queue belong to the other queue pairs.
   if (!found || found->control.destroying() != 0 || found->control.state() != QueuePairState::error ||
       found->control.shared_receive_queue() != 0)
     return end_flush(unit);
@@ -220,7 +220,7 @@ Receive::Progress Receive::flush(const spec::PacketUnit& unit) {
   return Progress::waits;
 }
 
-// Goes behind what was accepted: all that were taken are completed there.
+// Queued after all accepted units, so that all taken receives complete first.
 Receive::Progress Receive::end_flush(const spec::PacketUnit& unit) {
   accept(unit, ReceiveAction::flush);
   return Progress::done;
@@ -228,7 +228,7 @@ Receive::Progress Receive::end_flush(const spec::PacketUnit& unit) {
 
 // Requests.
 
-// Nothing: the queue pair is gone, or takes no requests now.
+// Nothing: the queue pair is gone, or does not accept requests now.
 std::optional<Receive::Request> Receive::request_of(const spec::PacketUnit& unit,
                                                     const QueuePairStateCache::Found& found) {
   if (!found || found->control.destroying() != 0 || !receives(found->control.state()))
@@ -279,7 +279,7 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
   return Progress::done;
 }
 
-// Takes the receive work request that the packet needs. False: it has to be fetched.
+// Takes the receive work request that the packet needs. False: it must be fetched.
 bool Receive::take_receive(const Request& request) {
   if (QueuePairResponder& responder = responder_of(request.unit); responder.receive_kept() != 0) {
     responder.set_receive_kept(0);
@@ -316,7 +316,7 @@ void Receive::execute(const Request& request) {
                     .remote_key = packet.remote_key,
                     .length = packet.message_length,
                     .address = packet.remote_address});
-  // A READ counts when its execution is sure to begin, the others when they are complete (9.7.7.1).
+  // A READ counts when its execution is certain to begin, other requests when they are complete (9.7.7.1).
   if (packet.last)
     responder.set_message_sequence_number(psn_add(responder.message_sequence_number(), 1));
   packet.message_sequence_number = responder.message_sequence_number();
@@ -367,7 +367,7 @@ void Receive::establish(const Request& request, QueuePairResponder& responder) {
   events_.report(event);
 }
 
-// A SEND or RDMA WRITE is acknowledged up to the newest that was accepted; the others are answered again.
+// A SEND or RDMA WRITE is acknowledged up to the newest accepted one; other requests are answered again.
 void Receive::repeat(const Request& request) {
   Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
   QueuePairResponder& responder = responder_of(request.unit);
@@ -390,7 +390,7 @@ void Receive::repeat(const Request& request) {
   accept(request.unit, action_of(packet.parsed));
 }
 
-// A NAK names the PSN that is expected. Packets are dropped then until that one is there again.
+// A NAK gives the expected PSN. The device then drops packets until that PSN arrives.
 void Receive::refuse(const Request& request, uint8_t syndrome) {
   Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
   QueuePairResponder& responder = responder_of(request.unit);
@@ -410,7 +410,7 @@ void Receive::accept(const spec::PacketUnit& unit, ReceiveAction action) {
   requests_accepted_.hand_over(accepted);
 }
 
-// A packet that is not executed, and of an unreliable service the message that had begun.
+// A packet that is not executed and, on an unreliable service, the rest of its message.
 void Receive::lose(const Request& request) {
   if (!request.is_reliable())
     if (auto* responder =

@@ -48,7 +48,7 @@ ReceiveQueueEntryHandler::Taken ReceiveQueueEntryHandler::take_at_once(const spe
   return Taken::done;
 }
 
-// Those who wait come before those who come: a place that is free is given to one of them first.
+// Waiting units come before new ones and get a free place first.
 bool ReceiveQueueEntryHandler::serve_waiting() {
   if (!waiting_.any() || !unreferenced_.any())
     return false;
@@ -60,7 +60,7 @@ bool ReceiveQueueEntryHandler::serve_waiting() {
   return true;
 }
 
-// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
+// Stores nothing while no unit waits: the unit bypasses an empty queue, in RTL too.
 bool ReceiveQueueEntryHandler::take_accepted() {
   if (requests_accepted_.empty() || queue_.inbound_credits() == 0)
     return false;
@@ -88,7 +88,7 @@ bool ReceiveQueueEntryHandler::pass() {
   return true;
 }
 
-// Whether the unit has all that it needs from here.
+// Whether the unit has all that it needs from this block.
 bool ReceiveQueueEntryHandler::has_place(const spec::ReceiveUnit& unit) {
   if (unit.action() != spec::ReceiveAction::send)
     return true;
@@ -96,11 +96,11 @@ bool ReceiveQueueEntryHandler::has_place(const spec::ReceiveUnit& unit) {
   return packet.receive_entry != no_receive_entry || place(unit, packet);
 }
 
-// Puts the packet's entry into a place. False: all are referred to.
+// Puts the entry of the packet into a place. False: all places are in use.
 bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& packet) {
   const Key key = key_of(unit.queue_pair_number(), packet.receive_sequence_number);
   std::optional<uint8_t> found = find(key);
-  // The remains of a message that was cut short, before its queue pair began anew.
+  // The rest of a message that ended early, from before the restart of its queue pair.
   bool is_stale = found && packet.first;
 #ifdef FPGA_VERBS_MUTANT_STALE_RECEIVE_ENTRY
   is_stale = false;
@@ -126,7 +126,7 @@ bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& pack
   return true;
 }
 
-// Content-addressed: in RTL all places that are filled are compared at once.
+// Content-addressed: RTL compares all used places at once.
 std::optional<uint8_t> ReceiveQueueEntryHandler::find(Key key) const {
   for (uint32_t left = filled_; left != 0; left &= left - 1)
     if (const auto place = static_cast<uint8_t>(std::countr_zero(left)); keys_[place] == key)
@@ -139,7 +139,7 @@ void ReceiveQueueEntryHandler::forget(uint8_t place) {
   filled_ &= ~(uint32_t{1} << place);
 }
 
-// In turn, so that an entry is left as long as possible.
+// In turn, so that an entry stays as long as possible.
 std::optional<uint8_t> ReceiveQueueEntryHandler::take_place() {
   if (!unreferenced_.any())
     return std::nullopt;
@@ -160,7 +160,7 @@ std::optional<uint32_t> ReceiveQueueEntryHandler::entry_pages(const spec::Receiv
   return shared != nullptr ? std::optional(shared->entry_pages) : std::nullopt;
 }
 
-// Reads an entry and believes nothing of it.
+// Reads an entry and checks all of it.
 Refusal ReceiveQueueEntryHandler::load(const spec::ReceiveUnit& unit, const Packet& packet,
                                        ReceiveEntry& entry) {
   constexpr uint32_t header_bytes = spec::ReceiveEntryHeader::bytes;
@@ -187,7 +187,7 @@ void ReceiveQueueEntryHandler::release(const Packet& packet) {
   if (place == no_receive_entry)
     return;
   assert(references_[place] != 0);
-  // A message's last unit is ended after all others of it.
+  // The last unit of a message ends after all its other units.
   if (packet.last)
     forget(place);
   if (--references_[place] != 0)

@@ -18,7 +18,7 @@ bool may(const spec::QueuePairControl& control, spec::AccessFlag flag) {
   return (control.access_flags() & right(flag)) != 0;
 }
 
-// First and middle packets fill the path MTU, a last one has something.
+// First and middle packets fill the path MTU; a last packet is not empty.
 bool has_proper_payload(const wire::ParsedPacket& packet, uint32_t mtu) {
   switch (packet.traits().position) {
   case spec::PacketPosition::first:
@@ -32,13 +32,13 @@ bool has_proper_payload(const wire::ParsedPacket& packet, uint32_t mtu) {
   return false;
 }
 
-// Of a SEND or RDMA WRITE that does not begin a message: it belongs to the one that has begun.
+// A packet of a SEND or RDMA WRITE that does not start a message must belong to the one in progress.
 bool continues(const spec::PacketOpcodeTraits& traits, ReceiveMessage message) {
   return message == (traits.operation == spec::PacketOperation::send ? ReceiveMessage::send
                                                                      : ReceiveMessage::rdma_write);
 }
 
-// Whether the packet comes where its message stands.
+// Whether the packet fits the position in its message.
 bool is_in_turn(const spec::PacketOpcodeTraits& traits, ReceiveMessage message) {
   return traits.begins_message() ? message == ReceiveMessage::none : continues(traits, message);
 }
@@ -59,7 +59,7 @@ bool is_proper_write(const spec::QueuePairControl& control, const spec::QueuePai
          (traits.ends_message() ? arrived == length : arrived < length);
 }
 
-// Between two counts modulo 256.
+// Distance of two counts modulo 256.
 constexpr uint32_t outstanding(uint32_t done, uint32_t begun) { return (begun - done) & 0xff; }
 
 // Whether the responder has resources for one more READ or atomic.
@@ -95,7 +95,7 @@ bool is_valid(const spec::QueuePairControl& control, const spec::QueuePairRespon
   return false;
 }
 
-// Whether a READ asks for a part of what was asked for at its PSN.
+// Whether a READ requests a part of the original range at its PSN.
 bool is_part_of(const ResponderResource& earlier, const wire::ParsedPacket& packet, uint32_t mtu) {
   const wire::PacketFields& fields = packet.fields;
   const auto begun = static_cast<uint32_t>(psn_distance(earlier.psn, fields.packet_sequence_number));
@@ -157,8 +157,8 @@ RequestJudgement judge_reliable(const spec::QueuePairControl& control,
   return {.verdict = RequestVerdict::execute};
 }
 
-// A message may begin with any PSN; what does not follow the packet before it belongs to a message of which
-// something was lost (9.8.2).
+// A message may start with any PSN; a packet that does not follow the previous one belongs to a message with
+// a lost packet (9.8.2).
 RequestJudgement judge_unreliable(const spec::QueuePairControl& control,
                                   const spec::QueuePairResponder& responder,
                                   const wire::ParsedPacket& packet) {

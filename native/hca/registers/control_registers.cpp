@@ -11,7 +11,7 @@ namespace r = spec::control;
 
 namespace {
 
-// Which function and level an entry of the mapping table belongs to: function f, level l at index 2f + l.
+// Function and level of a mapping table entry: function f, level l at index 2f + l.
 constexpr unsigned function_of(uint32_t index) { return index / spec::quality_of_service_levels; }
 constexpr spec::QualityOfServiceLevel level_of(uint32_t index) {
   return static_cast<spec::QualityOfServiceLevel>(index % spec::quality_of_service_levels);
@@ -212,7 +212,7 @@ uint32_t ControlRegisters::allotment(unsigned underlying_function) const {
 bool ControlRegisters::set_value(uint32_t offset, uint64_t value) {
   const uint32_t low = static_cast<uint32_t>(value);
   CollectBufferPort& collect_buffer = blocks_.collect_buffer;
-  // A VCB that is not there cannot be cancelled, closed or opened.
+  // A nonexistent VCB cannot be canceled, closed or opened.
   const auto with_buffer = [&](uint32_t buffer, void (CollectBufferPort::*action)(unsigned)) {
     if (buffer >= parameters_.virtual_collect_buffers)
       return false;
@@ -263,8 +263,8 @@ bool ControlRegisters::set_value(uint32_t offset, uint64_t value) {
   }
 }
 
-// Enabling takes context memory that is large enough and can be reached; without, the device stays off. One
-// that was disabled goes on with the memory that it has.
+// Enable requires context memory that is large enough and accessible; otherwise the device stays off. A
+// device that was disabled continues with its memory.
 bool ControlRegisters::set_control(r::Control control) {
   if (control.reset() != 0) {
     device_.device_reset_requested = true;
@@ -289,7 +289,7 @@ bool ControlRegisters::set_array(uint32_t offset, uint64_t value) {
                                            r::function_virtual_collect_buffer_bar_count,
                                            r::function_virtual_collect_buffer_bar_stride)) {
     const r::FunctionVirtualCollectBufferBar written{low};
-    // All of them for both levels, until the sub-BAR is written.
+    // All VCBs serve both levels until the sub-BAR is written.
     const VirtualCollectBufferBar bar{
         .base = written.base(), .count = written.count(), .low = 0, .high = written.count()};
     return *function < parameters_.underlying_functions && blocks_.collect_buffer.set_bar(*function, bar);

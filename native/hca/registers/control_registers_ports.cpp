@@ -11,7 +11,7 @@ namespace r = spec::control;
 
 namespace {
 
-// Counters that each port has one of, at a register with one element for each port.
+// Counters with one element per port.
 struct PortRegister {
   uint32_t first;
   uint32_t count;
@@ -68,7 +68,7 @@ std::optional<uint64_t> ControlRegisters::port_counter(uint32_t offset) const {
   return std::nullopt;
 }
 
-// Nothing: no register of a port begins here.
+// No register of a port starts here.
 std::optional<bool> ControlRegisters::set_port_value(uint32_t offset, uint64_t value) {
   if (offset == r::port_discard_limit) {
     blocks_.port.set_discard_limit(value);

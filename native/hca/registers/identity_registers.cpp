@@ -110,7 +110,7 @@ std::optional<RegisterPage::Register> IdentityRegisters::value(uint32_t offset) 
   }
   if (const auto index = register_index(offset, r::board_name, r::board_name_count, r::board_name_stride))
     return Register{board_name(*index)};
-  // The entries of the region table lie in one another's strides, and those that are not used read 0.
+  // The entries of the region table are interleaved by their strides; unused entries read 0.
   const auto entry = [&](uint32_t first, uint32_t count, uint32_t stride) -> std::optional<Region> {
     const auto index = register_index(offset, first, count, stride);
     if (!index)

@@ -43,7 +43,7 @@ QueuePairFacts facts_of(const QueuePairStateCache::Copy& copy) {
   return facts;
 }
 
-// `add` adds the object at an index, which is there.
+// `add` adds the existing object at an index.
 template <class Table, class Found, class Add>
 uint32_t inspect(const Table& table, const Inspection& inspection, const std::vector<Found>& found, Add add) {
   const uint32_t indices = table.indices();
@@ -58,7 +58,8 @@ uint32_t inspect(const Table& table, const Inspection& inspection, const std::ve
   return end < indices ? end : 0;
 }
 
-// Adds the numbers in time-wait from one on. Gives the one from which the next call goes on; 0: none.
+// Adds the numbers in time-wait, starting from one. Returns the number from which the next call continues; 0:
+// none.
 uint32_t inspect_waiting(VirtualQueuePairs& numbers, uint32_t functions, uint32_t from,
                          std::vector<QueuePairFacts>& found) {
   for (uint32_t looked = 0; looked < most_indices; ++looked) {

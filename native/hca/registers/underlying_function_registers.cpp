@@ -17,7 +17,7 @@ constexpr std::array levels{spec::QualityOfServiceLevel::low, spec::QualityOfSer
 constexpr std::array groups{spec::CollectGroup::low, spec::CollectGroup::high,
                             spec::CollectGroup::function_shared};
 
-// Credits of one kind that lanes, a bit each, have: in the fields of a register of either kind.
+// Credits of one kind that lanes, one bit each, hold, in the fields of a register of either kind.
 template <class Status>
 uint64_t status_of(const VirtualKickPort& virtual_kick, CreditKind kind, uint64_t lanes) {
   uint32_t own = 0;

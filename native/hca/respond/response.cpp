@@ -27,7 +27,7 @@ bool is_acknowledge(const spec::AnswerUnit& unit) {
          unit.syndrome() == static_cast<uint32_t>(Syndrome::acknowledge_without_credits);
 }
 
-// A newer ACK says all that this one does.
+// A newer ACK covers this one.
 bool supersedes(const spec::AnswerUnit& newer, const spec::AnswerUnit& unit) {
   return is_acknowledge(unit) && is_acknowledge(newer) &&
          newer.queue_pair_number() == unit.queue_pair_number() &&
@@ -55,12 +55,12 @@ bool Response::step() {
   return (passed || build() || taken) && (queue_.lists_ready().any() || !answers_.empty());
 }
 
-// Nothing is stored while no answer waits: an empty queue is bypassed, in RTL too. A READ with more responses
-// is stored behind the first.
+// Stores nothing while no answer waits: the answer bypasses an empty queue, in RTL too. Stores a READ with
+// more responses after its first.
 bool Response::pass() {
   if (answers_.empty() || !responses_built_.has_credit())
     return false;
-  // Of a train of ACKs only the last is built.
+  // Builds only the last of several consecutive ACKs.
   if (parameters_.acknowledge_coalescing)
     while (answers_.size() > 1 && supersedes(answers_.peek(1), answers_.front())) {
       queue_pairs_.unpin(answers_.front().queue_pair_number());
@@ -98,7 +98,7 @@ bool Response::build() {
   return true;
 }
 
-// Builds one packet of an answer in this buffer. True: the answer has ended.
+// Builds one packet of an answer in this buffer. True: the answer is complete.
 bool Response::work_on(const spec::AnswerUnit& unit, uint16_t handle, bool is_superseded) {
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
   const bool is_wanted =
@@ -118,7 +118,7 @@ bool Response::is_superseded(uint16_t list, const spec::AnswerUnit& unit) {
   return next.result == LinkedListResult::ok && supersedes(next.unit, unit);
 }
 
-// Builds one packet. True: it is the answer's last.
+// Builds one packet. True: it is the last of the answer.
 bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair,
                                uint16_t handle) {
   const spec::QueuePairControl& control = queue_pair.control;
@@ -183,7 +183,7 @@ bool Response::build_read(const spec::AnswerUnit& unit, const spec::QueuePairCon
   return last;
 }
 
-// Nothing is answered behind a READ that failed half way.
+// Nothing is answered after a READ that failed part way.
 void Response::fail_read(const spec::AnswerUnit& unit, Syndrome syndrome) {
   if (auto* responder = queue_pairs_.responder(unit.underlying_function(), unit.queue_pair_number()))
     responder->set_answers_ended(1);

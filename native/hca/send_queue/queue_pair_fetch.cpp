@@ -46,7 +46,7 @@ void keep_up(QueuePairRequester& requester) {
     requester.set_fetch_next(requester.next());
 }
 
-// The fate of a command in this state, before its own fields are looked at.
+// Outcome of a command in this state, before a check of its own fields.
 CompletionStatus status_in(const spec::QueuePairControl& control) {
   if (control.send_error() != 0)
     return CompletionStatus::work_request_flushed_error;
@@ -83,7 +83,7 @@ QueuePairFetch::QueuePairFetch(
       kicks_started_(kicks_started), post_notices_(post_notices), schedule_dones_(schedule_dones),
       progress_notices_(progress_notices), executions_(executions), schedule_requests_(schedule_requests),
       finishes_handed_back_(finishes_handed_back),
-      // Each command holds an execution credit, but for those that found no entry in virtual_kick.
+      // Each command holds an execution credit, except those that found no entry in virtual_kick.
       queue_({.entries = execution_credits(parameters),
               .lists = execution_credits(parameters),
               .underlying_functions = parameters.underlying_functions,
@@ -123,12 +123,12 @@ bool QueuePairFetch::has_more() const {
          !schedule_dones_.empty() || !post_notices_.empty();
 }
 
-// A command is executed, handed back or dropped, and its queue pair scheduled: there is a credit for each.
+// A command is executed, returned or dropped, and its queue pair scheduled; a credit is available for each.
 bool QueuePairFetch::can_decide() const {
   return executions_.has_credit() && finishes_handed_back_.has_credit() && schedule_requests_.has_credit();
 }
 
-// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
+// Stores nothing while no unit waits: the unit bypasses an empty queue, in RTL too.
 bool QueuePairFetch::take_started() {
   if (kicks_started_.empty() || queue_.inbound_credits() == 0)
     return false;
@@ -157,7 +157,7 @@ bool QueuePairFetch::resume(unsigned underlying_function, uint32_t queue_pair_nu
   return true;
 }
 
-// Nothing: the queue pair is gone, or waits to be quiet.
+// Nothing: the queue pair is gone, or must become quiet.
 std::optional<QueuePairFetch::Standing> QueuePairFetch::standing(unsigned underlying_function,
                                                                  uint32_t queue_pair_number) {
   QueuePairParts* const found = queue_pairs_.parts(underlying_function, queue_pair_number);
@@ -179,8 +179,8 @@ void QueuePairFetch::take_done(const spec::ScheduleDone& done) {
     keep_up(*requester);
     requester->set_rewound(0);
     if (done.refusal() != Refusal::none) {
-      // A command that could not be fetched once is not fetched to be flushed either, unless the host asks
-      // for it.
+      // After a failed fetch the scheduler does not fetch commands to flush them either, unless the host
+      // requests it.
       requester->set_stopped(1);
       fail(function, number, done.refusal(), done.fetch_next());
     } else if (now)
@@ -210,7 +210,7 @@ void QueuePairFetch::take_notice(const spec::PostNotice& notice) {
   schedule(function, number, *now, requester);
 }
 
-// completion has made way for what was held, or wants the oldest message that is not acknowledged sent again.
+// completion has released a held command, or requests the oldest unacknowledged message again.
 void QueuePairFetch::take_progress(const spec::QueuePairNotice& notice) {
   const unsigned function = notice.underlying_function();
   const uint32_t number = notice.queue_pair_number();
@@ -293,7 +293,7 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
   return Verdict::hand_back;
 }
 
-// The reason why the command, whose turn it is, is not sent now. completion ends it with a notice.
+// Reason why the next command is not sent now. completion ends the hold with a notice.
 spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
                                     const QueuePairRequester& requester) {
   using spec::SendHold;
@@ -306,7 +306,7 @@ spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Stan
   if (completion.receiver_not_ready_wait() != 0 || requester.retry_epoch() != completion.retry_epoch())
     return SendHold::receiver_not_ready;
   const spec::CommandHeader& header = pcb.header();
-  // A retry would carry it out once more, behind what follows it.
+  // A retry would execute it once more, after later work requests.
   if (is_local_operation(header.opcode()))
     return completion.acknowledged() == requester.next() ? SendHold::none : SendHold::local_operation;
   const uint32_t outstanding = (requester.read_atomic_issued() - completion.read_atomic_answered()) & 0xff;
@@ -340,8 +340,8 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
       is_datagram ? find_address(kick, pcb, standing.control) : nullptr;
   if (kick.status() == CompletionStatus::success && is_datagram && address == nullptr)
     kick.set_status(CompletionStatus::local_queue_pair_operation_error);
-  // The queue pair is in error when completion comes to this work request: those before it may succeed.
-  // One that is flushed follows the one that failed, which may be over already.
+  // The queue pair enters error when completion reaches this work request: earlier ones may succeed. A
+  // flushed one follows the failed one, which may be over already.
   if (kick.status() != CompletionStatus::success &&
       kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
@@ -351,7 +351,7 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
   executions_.hand_over(kick);
 }
 
-// Where a datagram goes: an address handle of the queue pair's protection domain and port, or null.
+// Destination of a datagram: an address handle of the queue pair's protection domain and port, or null.
 const AddressHandles::Entry* QueuePairFetch::find_address(const spec::KickUnit& kick,
                                                           const PhysicalCollectBuffer& pcb,
                                                           const spec::QueuePairControl& control) const {
@@ -389,12 +389,11 @@ void QueuePairFetch::plan(const spec::KickUnit& kick, const Standing& standing, 
     requester.set_read_atomic_issued(requester.read_atomic_issued() + 1);
 }
 
-// The command lies in the send queue: the scheduler brings it when it is its turn.
+// The command is in the send queue; the scheduler fetches it when its turn comes.
 void QueuePairFetch::hand_back(const spec::KickUnit& kick, const Standing& standing,
                                QueuePairRequester& requester) {
   raise_posted(requester, kick.send_queue_sequence_number());
-  // The scheduler may have fetched it, and still be at work; one that found no entry may have been fetched
-  // too.
+  // The scheduler may have fetched it and still be busy; it may also have fetched one that found no entry.
   if (kick.origin() != KickOrigin::collected)
     rewind(requester);
   ++counters_.function[kick.underlying_function()].commands_handed_back;
@@ -402,7 +401,7 @@ void QueuePairFetch::hand_back(const spec::KickUnit& kick, const Standing& stand
   schedule(kick.underlying_function(), kick.queue_pair_number(), standing, requester);
 }
 
-// Gives back what a kicked command holds; one that found no entry on a list holds nothing any more.
+// Returns what a kicked command holds; one that found no list entry holds nothing.
 void QueuePairFetch::give_back(const spec::KickUnit& kick) {
   if (kick.origin() == KickOrigin::send_queue_mode)
     return;
@@ -410,7 +409,7 @@ void QueuePairFetch::give_back(const spec::KickUnit& kick) {
   finishes_handed_back_.push(finish_of(kick));
 }
 
-// Queues the queue pair for the scheduler if there is something to fetch, and it is not queued already.
+// Queues the queue pair for the scheduler if there is something to fetch and it is not queued already.
 void QueuePairFetch::schedule(unsigned underlying_function, uint32_t queue_pair_number,
                               const Standing& standing, QueuePairRequester& requester) {
   if (requester.scheduled() != 0 || requester.stopped() != 0 || !has_unfetched(requester) ||
@@ -425,7 +424,7 @@ void QueuePairFetch::schedule(unsigned underlying_function, uint32_t queue_pair_
   schedule_requests_.push(request);
 }
 
-// A command, or the way to it, is not what it should be: never executed.
+// A command, or the path to it, is malformed: never executed.
 void QueuePairFetch::fail(unsigned underlying_function, uint32_t queue_pair_number, Refusal refusal,
                           uint32_t sequence_number) {
   FunctionCounters& counters = counters_.function[underlying_function];

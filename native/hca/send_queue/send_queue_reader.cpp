@@ -11,7 +11,7 @@ namespace {
 
 using spec::Refusal;
 
-// Bytes of the segments that a work queue entry of this length touches.
+// Bytes of the segments that a work queue entry of this length spans.
 constexpr uint32_t whole_segments_of(uint32_t length) {
   return (length + spec::segment_bytes - 1) / spec::segment_bytes * spec::segment_bytes;
 }
@@ -40,7 +40,7 @@ Refusal SendQueueReader::read(unsigned underlying_function, const spec::QueuePai
   return check(control, queue_pair_number, sequence_number, length, pcb);
 }
 
-// Host memory may have been changed since the command was posted: it is believed no more than a VCB is.
+// The host may have changed its memory since it posted the command: the device trusts it no more than a VCB.
 Refusal SendQueueReader::check(const spec::QueuePairControl& control, uint32_t queue_pair_number,
                                uint32_t sequence_number, uint32_t length, const PhysicalCollectBuffer& pcb) {
   const spec::CommandHeader& header = pcb.header();

@@ -41,7 +41,7 @@ bool SendQueueScheduler::take_request() {
   const spec::ScheduleRequest request = schedule_requests_.front();
   schedule_requests_.pop();
   const auto found = queue_pairs_.find(request.underlying_function(), request.queue_pair_number());
-  // A reset of the function may have come between.
+  // The function may have been reset in between.
   if (found.absence == Absence::none || found.absence == Absence::context_memory_fault)
     structures_.append(request);
   return true;
@@ -65,7 +65,7 @@ bool SendQueueScheduler::serve() {
   if (!turn_.active)
     return begin_turn();
   const auto found = queue_pairs_.find(turn_.underlying_function, turn_.queue_pair_number);
-  // Commands that were executed meanwhile, from a PCB that was fetched before, may have left the send queue.
+  // Commands executed meanwhile from an earlier PCB may have left the send queue.
   if (found && sequence_distance(found->requester.next(), turn_.fetch_next) < 0)
     turn_.fetch_next = static_cast<uint16_t>(found->requester.next());
   if (!found || !has_more(*found)) {
@@ -144,8 +144,8 @@ bool SendQueueScheduler::takes(unsigned place) {
              : virtual_kick_.has_entry_credit(waiter.underlying_function);
 }
 
-// Whether a lane takes another command behind those that are on their way to virtual_kick: one that would
-// start at once, or the only one that was fetched and waits there.
+// Whether a lane accepts another command after those on their way to virtual_kick: one that would start at
+// once, or the only fetched one that waits there.
 bool SendQueueScheduler::takes_another(unsigned lane) const {
   const size_t ahead = kicks_scheduled_.size();
   if (ahead != 0)
@@ -159,7 +159,7 @@ bool SendQueueScheduler::takes_another(unsigned lane) const {
   return ahead == 0 && !outlook.has_fetched && collect_buffer_.has_dedicated_to_spare();
 }
 
-// Commands on their way to virtual_kick may be for other lanes, or start at once: then another look.
+// Commands on their way to virtual_kick may be for other lanes, or start at once: check again.
 bool SendQueueScheduler::wait_for_room(const WaitingForRoom::Waiter& queue_pair, unsigned lane, bool bound) {
   if (!kicks_scheduled_.empty())
     return false;

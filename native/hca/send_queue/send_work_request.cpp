@@ -12,7 +12,7 @@ using spec::ServiceType;
 
 constexpr uint32_t atomic_bytes = 8;
 
-// Inline data is no list, and only what is sent can be inline.
+// Inline data is not a list, and only sent data can be inline.
 bool has_sound_list(const spec::CommandHeader& header) {
   if (is_local_operation(header.opcode())) {
     const uint32_t bytes = header.opcode() == Opcode::bind_memory_window ? spec::BindEntry::bytes : 0;

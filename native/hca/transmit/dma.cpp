@@ -151,7 +151,7 @@ Dma::Progress Dma::work_on(const spec::KickUnit& kick, uint16_t packet) {
   unit.set_last(last);
   if (!has_packet)
     packets_.release(packet);
-  // One that is flushed follows the one that failed, which may be over already.
+  // A flushed command follows the failed one, which may be over already.
   if (failed && execution.kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
   packets_gathered_.hand_over(unit); // the last: its PCB may come free
@@ -182,10 +182,10 @@ std::optional<CompletionStatus> Dma::carry_out(const spec::QueuePairControl& con
   return CompletionStatus::memory_window_bind_error;
 }
 
-// Fills the packet whose turn it is, and turns to the next.
+// Fills the packet whose turn it is, and advances to the next.
 CompletionStatus Dma::gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
                              uint16_t packet) {
-  // It may have failed since the command was started.
+  // The queue pair may have failed since the command started.
   if (control.state() == spec::QueuePairState::error || control.send_error() != 0)
     return CompletionStatus::work_request_flushed_error;
   Execution& execution = pcb.execution;
@@ -211,7 +211,7 @@ CompletionStatus Dma::gather(const spec::QueuePairControl& control, PhysicalColl
   return read_list(control, pcb, offset, target, bytes);
 }
 
-// Reads `bytes` of what the gather list names, from `offset` on, which never goes back.
+// Reads `bytes` from the gather list at `offset`, which never goes back.
 CompletionStatus Dma::read_list(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
                                 uint64_t offset, uint8_t* target, uint32_t bytes) {
   Execution& execution = pcb.execution;
@@ -237,7 +237,7 @@ CompletionStatus Dma::read_list(const spec::QueuePairControl& control, PhysicalC
   return CompletionStatus::success;
 }
 
-// The memory that an answer is scattered to has to be there before the answer is asked for.
+// The memory for an answer must be accessible before the request is sent.
 CompletionStatus Dma::check_scatter(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb) {
   for (const spec::GatherEntry& entry : gather_list(pcb)) {
     KeyAccess access = access_of(control, entry);

@@ -16,26 +16,27 @@ namespace {
 using spec::CompletionStatus;
 using spec::Opcode;
 
-// Packets that can be here at once: those in packet memory, and a failed command for each execution credit.
+// Packets that can be in this block at once: those in packet memory, and a failed command for each execution
+// credit.
 size_t units_at_once(const HcaParameters& parameters) {
   return spec::request_packet_buffers + execution_credits(parameters);
 }
 
-// The high bit asks for the queue pair's own Q_Key: the others with that bit are for privileged users
+// The high bit requests the queue pair's own Q_Key: other Q_Keys with that bit are for privileged users
 // (InfiniBand volume 1, 10.2.5).
 uint32_t queue_key_of(const spec::CommandHeader& header, const spec::QueuePairControl& control) {
   constexpr uint32_t is_controlled = 0x80000000;
   return (header.queue_key() & is_controlled) != 0 ? control.queue_key() : header.queue_key();
 }
 
-// Fills in the fields of extended headers from a command, of the packet whose payload begins at `offset` in
+// Fills in the fields of extended headers from a command, for the packet whose payload starts at `offset` in
 // its message.
 void fill_extended(wire::PacketFields& fields, const spec::CommandHeader& header, const Execution& execution,
                    uint64_t offset) {
   const spec::Operation operation = spec::operation_of(header.opcode());
   fields.remote_key = operation.carries == spec::OperationCarries::invalidated_key ? header.immediate_data()
                                                                                    : header.remote_key();
-  // A READ that is resumed asks for the rest; a message that is, has sent its RETH already.
+  // A resumed READ requests the rest; any other resumed message has sent its RETH already.
   fields.virtual_address = header.remote_address() + offset;
   fields.dma_length = static_cast<uint32_t>(execution.message_length - offset);
   const bool is_swap = header.opcode() == Opcode::atomic_compare_and_swap;
@@ -78,7 +79,7 @@ bool PacketBuilder::can_work() {
   return requests_built_.has_credit() && messages_.has_credit() && finishes_sent_.has_credit();
 }
 
-// Nothing is stored while no packet waits: an empty queue is bypassed, in RTL too.
+// Stores nothing while no packet waits: the packet bypasses an empty queue, in RTL too.
 bool PacketBuilder::take_packet() {
   if (packets_gathered_.empty())
     return false;
@@ -114,8 +115,8 @@ void PacketBuilder::work_on(const spec::PacketUnit& unit) {
     packets_.release(static_cast<uint16_t>(unit.packet()));
   if (unit.last() == 0)
     return;
-  // The message is known before its last packet can be answered, which leaves in another step; and it cannot
-  // be over before its command.
+  // completion knows the message before its last packet, which leaves in another step, can be answered; and
+  // the message cannot be over before its command.
   const spec::MessageUnit message = message_of(unit, pcb);
   end_command(pcb);
   messages_.hand_over(message);
@@ -187,7 +188,7 @@ spec::MessageUnit PacketBuilder::message_of(const spec::PacketUnit& unit, const 
   return message;
 }
 
-// The last packet has left: PCB and execution credit come back.
+// The last packet has left: returns PCB and execution credit.
 void PacketBuilder::end_command(const PhysicalCollectBuffer& pcb) {
   const spec::KickUnit kick = pcb.execution.kick;
   kick_records_.sent(kick, no_buffer, pcb.header().opcode(), pcb.execution.begun);

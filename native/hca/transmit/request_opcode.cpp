@@ -16,7 +16,7 @@ constexpr unsigned positions = 4; // of spec::PacketPosition
 using Positions = std::array<uint8_t, positions>;
 using Table = std::array<std::array<Positions, spec::operation_opcodes>, services>;
 
-// Turns the table of all packet opcodes round.
+// Inverts the table of all packet opcodes.
 constexpr Table make_table() {
   Table table{};
   for (unsigned command = 0; command < spec::operation_opcodes; ++command) {
