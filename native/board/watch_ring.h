@@ -51,31 +51,33 @@ public:
       put_at_end(message);
       return;
     }
-    const uint64_t number = messages_;
-    const uint64_t end = tail + count;
-    header.begun.store(end, std::memory_order_relaxed);
     auto* const place = &words[first];
-    // Release ordering: a reader that sees one of these words also sees `begun`.
-    place[0].store(number << 32 | message.size(), std::memory_order_release);
-#pragma GCC unroll 8
-    for (size_t i = 1; i < count; ++i)
-      place[i].store(word_of(message, i - 1), std::memory_order_release);
-    publish(header, end, number + 1);
+    put_words(header, tail, messages_, message, [place](size_t index) -> auto& { return place[index]; });
   }
 
 private:
-  // The words of a message that goes on at the begin of the ring, or does not fit.
+  // A message that goes on at the begin of the ring, or does not fit.
   [[gnu::noinline]] void put_at_end(std::span<const uint8_t> message) {
+    if (WatchMessage::words_of(message.size()) > words_.size() / 2)
+      publish(header_, tail_, messages_ + 1);
+    else
+      put_words(header_, tail_, messages_, message,
+                [this](size_t index) -> auto& { return words_[(tail_ + index) & (words_.size() - 1)]; });
+  }
+
+  // `place`: of a word of the message in the ring.
+  template <size_t extent, class Place>
+  void put_words(BasicWatchRingHeader<Platform>& header, uint64_t tail, uint64_t number,
+                 std::span<const uint8_t, extent> message, Place place) {
     const uint64_t count = WatchMessage::words_of(message.size());
-    const bool fits = count <= words_.size() / 2;
-    const uint64_t end = tail_ + (fits ? count : 0);
-    if (fits) {
-      header_.begun.store(end, std::memory_order_relaxed);
-      at(tail_).store(messages_ << 32 | message.size(), std::memory_order_release);
-      for (size_t i = 1; i < count; ++i)
-        at(tail_ + i).store(word_of(message, i - 1), std::memory_order_release);
-    }
-    publish(header_, end, messages_ + 1);
+    const uint64_t end = tail + count;
+    header.begun.store(end, std::memory_order_relaxed);
+    // Release ordering: a reader that sees one of these words also sees `begun`.
+    place(0).store(number << 32 | message.size(), std::memory_order_release);
+#pragma GCC unroll 8
+    for (size_t i = 1; i < count; ++i)
+      place(i).store(word_of(message, i - 1), std::memory_order_release);
+    publish(header, end, number + 1);
   }
 
   void publish(BasicWatchRingHeader<Platform>& header, uint64_t end, uint64_t messages) {
@@ -84,8 +86,6 @@ private:
     header.messages.store(messages, std::memory_order_release);
     header.head.store(end, std::memory_order_release);
   }
-
-  auto& at(uint64_t position) const { return words_[position & (words_.size() - 1)]; }
 
   // The bytes of a message in word `index`, those beyond its end zero.
   template <size_t extent> static uint64_t word_of(std::span<const uint8_t, extent> message, size_t index) {
