@@ -44,10 +44,18 @@ export {
   type CompletionModeration,
   type CompletionWaitOptions,
 } from './verbs/completion_queue.ts';
-export { Context, type CompletionQueueOptions, type ContextToken, type DeviceInfo } from './verbs/context.ts';
+export {
+  Context,
+  type CompletionQueueOptions,
+  type ContextToken,
+  type DeviceInfo,
+  type KicksOptions,
+  type ObserveKicksOptions,
+} from './verbs/context.ts';
 export { Device, getDeviceList, openDevice } from './verbs/device.ts';
 export { MemoryRegion, type MemorySlice } from './verbs/memory_region.ts';
 export { MemoryWindow, nextRemoteKey } from './verbs/memory_window.ts';
+export type { PacedPollOptions } from './verbs/paced_poll.ts';
 export type { WaitOptions } from './verbs/polling_wait.ts';
 export { ProtectionDomain } from './verbs/protection_domain.ts';
 export {

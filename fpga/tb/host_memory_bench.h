@@ -126,8 +126,12 @@ public:
     function_page::KickRecordControl control;
     control.set_enable(!random.once(8));
     control.set_entries_log2(random.once(20) ? 17 : random.below(ring_entries_log2_maximum));
+    control.set_all_functions(random.once(2)); // which counts of function 0 alone
     expect(place, "control", write(function, function_page::kick_record_control, control.bits), 1);
     records.set_control(function, control);
+    if (control.entries_log2() <= ring_entries_log2_maximum)
+      expect(place, "control as read", read(function, function_page::kick_record_control),
+             records.control(function).bits);
     consumed[function] = 0;
     write_head(function);
   }

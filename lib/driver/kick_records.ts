@@ -5,6 +5,7 @@ import {
   KICK_RECORD_PHASE_SHIFT,
   RING_HEAD_BYTES,
   UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET,
+  UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ALL_FUNCTIONS_SHIFT,
   UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_MASK,
   UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_SHIFT,
   UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_SHIFT,
@@ -38,6 +39,7 @@ import {
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { DeviceRing, type RingEntry } from './device_ring.ts';
+import { VerbsError } from './errors.ts';
 
 /** A kick record, filled in by {@link KickRecordRing.poll}. Times are device clock ticks. */
 export class KickRecord {
@@ -77,7 +79,6 @@ export class KickRecord {
   dropped = 0;
 }
 
-const entriesLog2Default = 10;
 const high = 2 ** 32;
 
 const recordEntry: RingEntry = {
@@ -95,9 +96,17 @@ export class KickRecordRing {
   private readonly device: DeviceFunction;
   private readonly view: DataView;
   private readonly entries: DeviceRing;
+  private readonly allFunctions: boolean;
 
-  /** Gives the ring to the device, which writes records from now on. @param entriesLog2 up to 16 */
-  constructor(device: DeviceFunction, entriesLog2 = entriesLog2Default) {
+  /**
+   * Gives the ring to the device, which writes records from now on.
+   * @param entriesLog2 up to 16
+   * @param allFunctions records of all functions, not only of this one
+   * @throws VerbsError EPERM: all functions, and this is not the control function
+   */
+  constructor(device: DeviceFunction, entriesLog2: number, allFunctions = false) {
+    if (allFunctions && device.controlPage === undefined) throw notOfAll(device.underlyingFunction);
+    this.allFunctions = allFunctions;
     this.device = device;
     this.entriesLog2 = entriesLog2;
     this.ring = device.allocate(KICK_RECORD_BYTES << entriesLog2);
@@ -135,6 +144,7 @@ export class KickRecordRing {
       UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET,
       ((enable & UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_MASK) <<
         UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_SHIFT) |
+        (Number(this.allFunctions) << UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ALL_FUNCTIONS_SHIFT) |
         (this.entriesLog2 << UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_SHIFT),
     );
   }
@@ -146,6 +156,15 @@ export class KickRecordRing {
     entries.next();
     return true;
   }
+}
+
+function notOfAll(underlyingFunction: number): VerbsError {
+  return new VerbsError(`underlying function ${underlyingFunction} cannot observe the kicks of the others`, {
+    code: 'EPERM',
+    verb: 'observeKicks',
+    attribute: 'allFunctions',
+    expected: 'the control function: a device string of function 0, as emu:0',
+  });
 }
 
 /** Decodes the record at a place of the ring. */

@@ -2529,6 +2529,7 @@ export const blockDescriptions: readonly BlockDescription[] = [
         doc: 'Kick record ring of this function.',
         fields: [
           { name: 'enable', bit: 0, width: 1, count: 1, shape: 'number', doc: 'Write records. Setting it begins the ring anew.' },
+          { name: 'all_functions', bit: 1, width: 1, count: 1, shape: 'number', doc: 'Of function 0: its ring gets the records of all functions; theirs go on. Of another function: has no effect and reads as zero.' },
           { name: 'entries_log2', bit: 8, width: 5, count: 1, shape: 'number', doc: 'log2 of the entries of the ring, up to 16.' },
         ],
       },

@@ -275,6 +275,9 @@ export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_RESET = 0x0;
 /** underlying_function.kick_record_control.enable: Write records. Setting it begins the ring anew. */
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_SHIFT = 0;
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_MASK = 0x1;
+/** underlying_function.kick_record_control.all_functions: Of function 0: its ring gets the records of all functions; theirs go on. Of another function: has no effect and reads as zero. */
+export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ALL_FUNCTIONS_SHIFT = 1;
+export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ALL_FUNCTIONS_MASK = 0x1;
 /** underlying_function.kick_record_control.entries_log2: log2 of the entries of the ring, up to 16. */
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_SHIFT = 8;
 export const UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_MASK = 0x1f;

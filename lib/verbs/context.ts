@@ -28,6 +28,7 @@ import {
 } from '../driver/resources.ts';
 import { CompletionChannel } from './completion_channel.ts';
 import { CompletionQueue } from './completion_queue.ts';
+import { PacedPoll, type PacedPollOptions } from './paced_poll.ts';
 import { PollingWait, type WaitOptions } from './polling_wait.ts';
 import { ProtectionDomain } from './protection_domain.ts';
 import { senderAddress } from './sender_address.ts';
@@ -46,6 +47,8 @@ export interface DeviceInfo {
 }
 
 const recordsAtOnce = 64;
+/** log2 of the kick records that the device keeps for an observer. */
+const kickRecordsLog2 = 10;
 
 /** Options for creating a completion queue. */
 export interface CompletionQueueOptions {
@@ -54,6 +57,15 @@ export interface CompletionQueueOptions {
   /** A completion channel of the same context, which waits for all its queues together. */
   readonly channel?: CompletionChannel;
 }
+
+/** The kicks that {@link Context.observeKicks} observes. */
+export interface ObserveKicksOptions {
+  /** Those of all functions of the board; for the control function, on any backend. Default false: those of this function. */
+  readonly allFunctions?: boolean | undefined;
+}
+
+/** Options of {@link Context.kicks}. */
+export interface KicksOptions extends WaitOptions, ObserveKicksOptions {}
 
 /** Token from {@link Context.share} for {@link Context.from}. It can be sent to a worker. */
 export interface ContextToken {
@@ -77,6 +89,7 @@ export class Context extends VerbsObject {
   private readonly origin: ContextOrigin;
   private records: KickRecordRing | undefined;
   private completionEvents: CompletionEvents | undefined;
+  private pacedKicks: PacedPoll | undefined;
 
   /** Takes ownership of a driver. {@link openDevice} makes one. */
   constructor(driver: HcaDriver, origin: ContextOrigin = {}) {
@@ -244,12 +257,13 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * Yields the kicks of this function from now on: when the first write of a command arrived, when it was kicked, when it was sent. The
-   * device writes kick records only while this runs.
-   * @throws VerbsError EBUSY: another observer runs; ENODEV: the device is gone; AbortError, TimeoutError according to the options
+   * Yields the kicks of this function from now on, or with `allFunctions` those of all: when the first write of a command arrived, when it
+   * was kicked, when it was sent. The device writes kick records only while this runs.
+   * @throws VerbsError EBUSY: another observer runs; EPERM: only the control function observes all functions; ENODEV: the device is gone;
+   * AbortError, TimeoutError according to the options
    */
-  async *kicks(options: WaitOptions = {}): AsyncGenerator<Kick, void, undefined> {
-    this.observeKicks();
+  async *kicks({ allFunctions, ...options }: KicksOptions = {}): AsyncGenerator<Kick, void, undefined> {
+    this.observeKicks({ allFunctions });
     const { watch } = this.driver;
     watch.hold();
     try {
@@ -268,8 +282,11 @@ export class Context extends VerbsObject {
     }
   }
 
-  /** Makes the device write kick records, for {@link pollKicks}. @throws VerbsError EBUSY: another observer runs */
-  observeKicks(): void {
+  /**
+   * Makes the device write kick records, for {@link pollKicks}.
+   * @throws VerbsError EBUSY: another observer runs; EPERM: only the control function observes all functions
+   */
+  observeKicks({ allFunctions = false }: ObserveKicksOptions = {}): void {
     this.requireOpen('observeKicks');
     if (this.records !== undefined) {
       throw new VerbsError('another observer already reads the kicks of this device', {
@@ -278,12 +295,29 @@ export class Context extends VerbsObject {
         expected: 'one observer at a time',
       });
     }
-    this.records = new KickRecordRing(this.driver.device);
+    this.records = new KickRecordRing(this.driver.device, kickRecordsLog2, allFunctions);
   }
 
   /** Copies kick records into the caller's objects without waiting. Returns their number; 0 if there is no observer. */
   pollKicks(records: readonly KickRecord[]): number {
     return this.records?.poll(records) ?? 0;
+  }
+
+  /**
+   * Polls until there is a kick record, as {@link pollKicks} does, and uses the processor meanwhile: for a program that has just posted.
+   * The first look is put off as that of {@link CompletionQueue.pollPaced} is.
+   * @returns the number of objects filled in; 0: `timeout` is up, or there is no observer
+   * @throws TypeError, RangeError: timeout
+   */
+  pollKicksPaced(records: readonly KickRecord[], options: PacedPollOptions = {}): number {
+    if (this.records === undefined) return 0;
+    this.pacedKicks ??= new PacedPoll(this.isDrivenByPolling);
+    return this.pacedKicks.run(this.records, records, options);
+  }
+
+  /** Whether polling drives the device: else it works on its own. */
+  get isDrivenByPolling(): boolean {
+    return this.driver.device.board.facts().progress !== 'own';
   }
 
   /** Stops the kick records. */

@@ -2,6 +2,7 @@
 
 #include "board/host_platform.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -38,51 +39,62 @@ public:
       : header_(header), words_(words) {}
 
   // A message longer than half of the ring is lost for all readers. A message whose length the compiler knows
-  // takes one load and one store per word.
+  // takes one load and one store per word, but at the end of the ring.
   template <size_t extent> void put(std::span<const uint8_t, extent> message) {
     // Local copies stay in registers: the compiler must assume that a store to a ring word changes members.
     BasicWatchRingHeader<Platform>& header = header_;
     const BasicWatchWords<Platform> words = words_;
     const uint64_t tail = tail_;
-    const uint64_t number = messages_;
     const uint64_t count = WatchMessage::words_of(message.size());
-    const bool fits = count <= words.size() / 2;
-    const uint64_t end = tail + (fits ? count : 0);
-    if (fits) {
-      header.begun.store(end, std::memory_order_relaxed);
-      // Release ordering: a reader that sees one of these words also sees `begun`.
-      words[tail & (words.size() - 1)].store(number << 32 | message.size(), std::memory_order_release);
-      put_words(words, tail + 1, message);
+    const uint64_t first = tail & (words.size() - 1);
+    if (count > words.size() / 2 || first + count > words.size()) {
+      put_at_end(message);
+      return;
     }
-    tail_ = end;
-    messages_ = number + 1;
-    header.messages.store(number + 1, std::memory_order_release);
-    header.head.store(end, std::memory_order_release);
+    auto* const place = &words[first];
+    put_words(header, tail, messages_, message, [place](size_t index) -> auto& { return place[index]; });
   }
 
 private:
-  template <size_t extent>
-  static void put_words(BasicWatchWords<Platform> words, uint64_t position,
-                        std::span<const uint8_t, extent> message) {
-    const size_t whole = message.size() / WatchMessage::word_bytes;
-    const size_t rest = message.size() % WatchMessage::word_bytes;
-    const uint64_t first = position & (words.size() - 1);
-    const auto store = [&message](auto& word, size_t index, size_t bytes) {
-      uint64_t value = 0;
-      std::memcpy(&value, message.data() + index * WatchMessage::word_bytes, bytes);
-      word.store(value, std::memory_order_release);
-    };
-    if (first + whole <= words.size()) {
-      auto* const place = &words[first];
+  // A message that goes on at the begin of the ring, or does not fit.
+  [[gnu::noinline]] void put_at_end(std::span<const uint8_t> message) {
+    if (WatchMessage::words_of(message.size()) > words_.size() / 2)
+      publish(header_, tail_, messages_ + 1);
+    else
+      put_words(header_, tail_, messages_, message,
+                [this](size_t index) -> auto& { return words_[(tail_ + index) & (words_.size() - 1)]; });
+  }
+
+  // `place`: of a word of the message in the ring.
+  template <size_t extent, class Place>
+  void put_words(BasicWatchRingHeader<Platform>& header, uint64_t tail, uint64_t number,
+                 std::span<const uint8_t, extent> message, Place place) {
+    const uint64_t count = WatchMessage::words_of(message.size());
+    const uint64_t end = tail + count;
+    header.begun.store(end, std::memory_order_relaxed);
+    // Release ordering: a reader that sees one of these words also sees `begun`.
+    place(0).store(number << 32 | message.size(), std::memory_order_release);
 #pragma GCC unroll 8
-      for (size_t i = 0; i < whole; ++i)
-        store(place[i], i, WatchMessage::word_bytes);
-    } else {
-      for (size_t i = 0; i < whole; ++i)
-        store(words[(first + i) & (words.size() - 1)], i, WatchMessage::word_bytes);
-    }
-    if (rest != 0)
-      store(words[(first + whole) & (words.size() - 1)], whole, rest);
+    for (size_t i = 1; i < count; ++i)
+      place(i).store(word_of(message, i - 1), std::memory_order_release);
+    publish(header, end, number + 1);
+  }
+
+  void publish(BasicWatchRingHeader<Platform>& header, uint64_t end, uint64_t messages) {
+    tail_ = end;
+    messages_ = messages;
+    header.messages.store(messages, std::memory_order_release);
+    header.head.store(end, std::memory_order_release);
+  }
+
+  // The bytes of a message in word `index`, those beyond its end zero.
+  template <size_t extent> static uint64_t word_of(std::span<const uint8_t, extent> message, size_t index) {
+    constexpr bool is_whole = extent != std::dynamic_extent && extent % WatchMessage::word_bytes == 0;
+    const size_t begin = index * WatchMessage::word_bytes;
+    uint64_t word = 0;
+    std::memcpy(&word, message.data() + begin,
+                is_whole ? sizeof word : std::min(sizeof word, message.size() - begin));
+    return word;
   }
 
   BasicWatchRingHeader<Platform>& header_;

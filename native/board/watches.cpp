@@ -50,12 +50,12 @@ uint32_t Watches::functions_of(WatchKind kind) const {
   return functions;
 }
 
-// The control function sees all.
+// The control function sees all. Its ring comes last, so that no value is held beyond its call.
 template <class Message>
 void Watches::put_to_all(unsigned underlying_function, WatchKind kind, const Message& message) {
-  ring(0, kind).put(bytes_of(message));
   if (underlying_function != 0)
     ring(underlying_function, kind).put(bytes_of(message));
+  ring(0, kind).put(bytes_of(message));
 }
 
 void Watches::kick_record(const spec::KickRecord& record) {

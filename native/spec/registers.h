@@ -405,6 +405,7 @@ inline constexpr uint32_t kick_record_control = 0x90;
 inline constexpr uint32_t kick_record_control_reset = 0x0;
 struct KickRecordControl {
   static constexpr unsigned enable_bit = 0, enable_width = 1;
+  static constexpr unsigned all_functions_bit = 1, all_functions_width = 1;
   static constexpr unsigned entries_log2_bit = 8, entries_log2_width = 5;
 
   uint32_t bits{};
@@ -412,6 +413,10 @@ struct KickRecordControl {
   /// Write records. Setting it begins the ring anew.
   constexpr uint32_t enable() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
   constexpr void set_enable(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
+
+  /// Of function 0: its ring gets the records of all functions; theirs go on. Of another function: has no effect and reads as zero.
+  constexpr uint32_t all_functions() const { return static_cast<uint32_t>((bits >> 1) & 0x1u); }
+  constexpr void set_all_functions(uint32_t value) { bits = (bits & 0xfffffffdu) | ((value & 0x1u) << 1); }
 
   /// log2 of the entries of the ring, up to 16.
   constexpr uint32_t entries_log2() const { return static_cast<uint32_t>((bits >> 8) & 0x1fu); }

@@ -289,6 +289,7 @@ void CollectBufferPort::set_kick_records(const Napi::CallbackInfo& info) {
   spec::underlying_function::KickRecordControl control;
   control.set_enable(number(info, 1));
   control.set_entries_log2(number(info, 2));
+  control.set_all_functions(info[5].ToBoolean() ? 1 : 0);
   kick_records_.set_address(function, big_number(info[3]));
   kick_records_.set_head_address(function, big_number(info[4]));
   kick_records_.set_control(function, control);

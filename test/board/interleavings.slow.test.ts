@@ -146,8 +146,8 @@ const mutants: readonly Mutant[] = [
   {
     what: 'words for observers may be seen before it is said that they are written over',
     file: 'watch_ring.h',
-    from: 'words[tail & (words.size() - 1)].store(number << 32 | message.size(), std::memory_order_release);',
-    to: 'words[tail & (words.size() - 1)].store(number << 32 | message.size(), std::memory_order_relaxed);',
+    from: 'place(0).store(number << 32 | message.size(), std::memory_order_release);',
+    to: 'place(0).store(number << 32 | message.size(), std::memory_order_relaxed);',
     program: 'twice as many',
     check: 'watch_ring_check',
   },

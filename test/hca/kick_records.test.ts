@@ -195,6 +195,86 @@ describe('kick records', () => {
     expect(new Uint8Array(port.memory).every((byte) => byte === 0)).toBe(true);
   });
 
+  describe('of all functions', () => {
+    const ownPlace = 0x4000;
+    const ownHead = 0x9000;
+    /** Function 0 asks for all; a command of each function from its VCB: 2 of function 0, 40 of function 1. */
+    function makeGathering(): CollectBufferPort {
+      const port = makePort(4);
+      port.setKickRecords(0, 1, 4, port.base, port.base + BigInt(headOffset), true);
+      port.defineQueuePair(1, queuePairNumber + 1, 0, 0);
+      return port;
+    }
+    const kickOfOther = (port: CollectBufferPort, sequenceNumber: number): void => {
+      const command = makeCommand({ length: 0, queuePairNumber: queuePairNumber + 1, sequenceNumber });
+      for (const write of wholeLines(command)) post(port, 40, write);
+      const [unit] = port.takeKicks();
+      port.sent(unit!, 40, Opcode.send, 0n);
+      port.release(0);
+    };
+    const recordsAt = (port: CollectBufferPort, place: number): number[][] => {
+      const records = new DataView(port.memory, place, 16 * KICK_RECORD_BYTES);
+      return Array.from({ length: 16 }, (_, index) => index * KICK_RECORD_BYTES)
+        .filter((at) => getKickRecordType(records, at) !== KickRecordType.none)
+        .map((at) => [
+          getKickRecordUnderlyingFunction(records, at),
+          getKickRecordType(records, at),
+          getKickRecordSendQueueSequenceNumber(records, at),
+          getKickRecordSequence(records, at),
+        ]);
+    };
+    const { kicked, sent } = KickRecordType;
+
+    it('go to the ring of the control function when it asks for them, in their order', () => {
+      const port = makeGathering();
+      kick(port, 7);
+      kickOfOther(port, 8);
+      expect(recordsAt(port, 0)).toEqual([
+        [0, kicked, 7, 0],
+        [1, kicked, 8, 1],
+        [1, sent, 8, 2],
+      ]);
+      expect(port.counters(0)['kickRecordsWritten']).toBe(3);
+      expect(port.counters(1)['kickRecordsWritten']).toBe(0);
+    });
+
+    it("leave a function's own ring as it is, and are told its drops apart", () => {
+      const port = makeGathering();
+      port.setKickRecords(1, 1, 1, port.base + BigInt(ownPlace), port.base + BigInt(ownHead));
+      kick(port, 7);
+      kickOfOther(port, 8);
+      kickOfOther(port, 9); // its ring of two is full
+      expect(recordsAt(port, ownPlace)).toEqual([
+        [1, kicked, 8, 0],
+        [1, sent, 8, 1],
+      ]);
+      expect(recordsAt(port, 0).map(([, , , sequence]) => sequence)).toEqual([0, 1, 2, 3, 4]);
+      expect(port.counters(1)).toMatchObject({ kickRecordsWritten: 2, kickRecordsDropped: 2 });
+      expect(port.counters(0)).toMatchObject({ kickRecordsWritten: 5, kickRecordsDropped: 0 });
+    });
+
+    it('are not for another function, whatever it asks for', () => {
+      const port = makePort(4);
+      port.setKickRecords(1, 1, 4, port.base + BigInt(ownPlace), port.base + BigInt(ownHead), true);
+      kick(port, 7);
+      expect(recordsAt(port, ownPlace)).toEqual([]);
+    });
+
+    it('end when the control function turns its ring off, or DMA cannot reach it', () => {
+      const port = makeGathering();
+      port.setKickRecords(0, 0, 4, port.base, port.base + BigInt(headOffset), true);
+      kickOfOther(port, 8);
+      expect(recordsAt(port, 0)).toEqual([]);
+      port.setKickRecords(0, 1, 4, 0n, port.base + BigInt(headOffset), true);
+      kickOfOther(port, 9);
+      kickOfOther(port, 10);
+      expect(port.takeEvents().map((event) => getEventUnitType(viewOf(event), 0))).toEqual([
+        EventType.dmaFault,
+      ]);
+      expect(port.counters(0)).toMatchObject({ kickRecordsWritten: 0, kickRecordsDropped: 1 });
+    });
+  });
+
   it.each([
     { what: 'ring', ringMapped: 0n, written: 0 },
     { what: 'head', ringMapped: 1n, written: 7 },

@@ -96,6 +96,7 @@ export interface CollectBufferPort {
     log2: number,
     address: bigint,
     head: bigint,
+    allFunctions?: boolean,
   ): void;
   sent(unit: Uint8Array, buffer: number, opcode: number, begin: bigint): void;
   readonly memory: ArrayBuffer;

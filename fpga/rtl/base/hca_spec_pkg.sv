@@ -3179,9 +3179,10 @@ package hca_spec_pkg;
   localparam int unsigned UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET = 32'h90;
   localparam logic [31:0] UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_RESET = 32'h0;
   typedef struct packed {
-    logic [18:0] reserved_3;
+    logic [18:0] reserved_4;
     logic [4:0] entries_log2;  // log2 of the entries of the ring, up to 16.
-    logic [6:0] reserved_1;
+    logic [5:0] reserved_2;
+    logic all_functions;  // Of function 0: its ring gets the records of all functions; theirs go on. Of another function: has no effect and reads as zero.
     logic enable;  // Write records. Setting it begins the ring anew.
   } underlying_function_kick_record_control_t;
   // DMA address of the ring, 4 KiB aligned. Unit: bytes. 64 bits, rw.

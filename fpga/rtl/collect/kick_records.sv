@@ -1,6 +1,7 @@
 // Kick records: a ring of each function in host memory, with a record for every kick and for every command whose last packet has left. A
 // full ring drops and counts records, and no block ever waits for it; a ring that DMA cannot reach is switched off. The block reads the
-// host's head only when its copy shows that the ring is nearly full.
+// host's head only when its copy shows that the ring is nearly full. Where the control function asks for them, a record of another function
+// goes to that function's ring, and then to the ring of the control function as well.
 //
 // Up to eight records wait for the DMA; a kick beyond them is dropped and counted. Records are issued one behind the other, and their
 // answers arrive later. After a record of a ring has failed, the others in flight do not count, because the host reads in order and stops
@@ -64,12 +65,13 @@ module kick_records #(
   localparam int unsigned ENTRIES_LOG2_MAXIMUM = 16;
   localparam int unsigned NEARLY_FULL_LOG2 = 3;  // An eighth of the ring is left.
   localparam logic [15:0] NO_BUFFER = 16'hffff;
+  localparam logic [FUNCTION_WIDTH-1:0] CONTROL_FUNCTION = '0;
   localparam logic [7:0] NO_LANE = 8'hff;
   localparam int unsigned PAGE_ALIGNMENT = 4096;
   localparam int unsigned ROUND_WIDTH = 4;
   localparam int unsigned WAITING = 8;
   localparam int unsigned KICK_WIDTH = hca_spec_pkg::KICK_UNIT_BYTES * 8;
-  localparam int unsigned UNIT_WIDTH = 8 + KICK_WIDTH + 16 + 8 + 64 + 64 + ROUND_WIDTH;
+  localparam int unsigned UNIT_WIDTH = 8 + KICK_WIDTH + 16 + 8 + 64 + 64 + 2 * ROUND_WIDTH;
   localparam logic [1:0] IDLE = 2'd0;
   localparam logic [1:0] READ_HEAD = 2'd1;
   localparam logic [1:0] AWAIT_HEAD = 2'd2;
@@ -88,6 +90,9 @@ module kick_records #(
   logic [63:0] written_counts[UNDERLYING_FUNCTIONS];
   logic [63:0] dropped_counts[UNDERLYING_FUNCTIONS];
 
+  logic all_functions;  // Records of all of them go to the ring of the control function,
+  logic gathers;  // which is on.
+
   // Records that wait.
   logic [3:0] filling;
   logic has_place, pushes, overflows, has_record, pops;
@@ -97,7 +102,7 @@ module kick_records #(
   logic [15:0] pushed_buffer, buffer_now;
   hca_spec_pkg::opcode_t pushed_opcode, opcode_now;
   logic [63:0] pushed_begin, begin_now, end_now;
-  logic [ROUND_WIDTH-1:0] round_now;
+  logic [ROUND_WIDTH-1:0] round_now, control_round_now;
 
   assign has_place = filling != 4'(WAITING);
   assign record_ready = has_place && !kick_record;
@@ -107,46 +112,54 @@ module kick_records #(
   assign pushed_opcode = kick_record ? kick_opcode : record_opcode;
   assign pushed_begin = kick_record ? kick_first_write : record_begin;
   assign pushed_function = FUNCTION_WIDTH'(pushed_unit.underlying_function);
-  assign pushes = (kick_record || record) && has_place && enabled[pushed_function];
-  assign overflows = kick_record && !has_place && enabled[pushed_function];
+  assign gathers = enabled[CONTROL_FUNCTION] && all_functions;
+  assign pushes = (kick_record || record) && has_place && (enabled[pushed_function] || gathers);
+  assign overflows = kick_record && !has_place;
 
   unit_queue #(
       .UNIT_WIDTH(UNIT_WIDTH),
       .ENTRIES(WAITING)
   ) i_records (
       .push(pushes),
-      .push_unit({pushed_type, pushed_unit, pushed_buffer, pushed_opcode, pushed_begin, now, rounds[pushed_function]}),
+      .push_unit({
+        pushed_type, pushed_unit, pushed_buffer, pushed_opcode, pushed_begin, now, rounds[pushed_function], rounds[CONTROL_FUNCTION]
+      }),
       .valid(has_record),
-      .unit({type_now, unit_now, buffer_now, opcode_now, begin_now, end_now, round_now}),
+      .unit({type_now, unit_now, buffer_now, opcode_now, begin_now, end_now, round_now, control_round_now}),
       .pop(pops),
       .*
   );
 
-  // The one that is at work.
+  // The one that is at work: for the ring of its function, then for that of the control function where it is to be there too.
   logic [1:0] state;
+  logic is_gathered, finishes, is_to_be_gathered;
+  logic [FUNCTION_WIDTH-1:0] ring_now;
   logic belongs, is_nearly_full, is_head, has_room, drops_now, begins_writing;
   logic [OUTSTANDING_WIDTH-1:0] outstanding;  // Records that wait for their answers.
   logic [31:0] entries, tail, used, slot;
   logic [63:0] address;
 
   assign function_now = FUNCTION_WIDTH'(unit_now.underlying_function);
-  assign belongs = enabled[function_now] && round_now == rounds[function_now];
-  assign entries = 32'd1 << entries_log2[function_now];
-  assign tail = tails[function_now];
-  assign used = tail - heads[function_now];
+  assign ring_now = is_gathered ? CONTROL_FUNCTION : function_now;
+  assign is_to_be_gathered = gathers && function_now != CONTROL_FUNCTION && control_round_now == rounds[CONTROL_FUNCTION];
+  assign belongs = is_gathered ? is_to_be_gathered : enabled[function_now] && round_now == rounds[function_now];
+  assign entries = 32'd1 << entries_log2[ring_now];
+  assign tail = tails[ring_now];
+  assign used = tail - heads[ring_now];
   assign is_nearly_full = used >= entries - (entries >> NEARLY_FULL_LOG2);
   assign has_room = answer_ok && tail - answer_data[31:0] < entries;
   assign slot = tail & (entries - 32'd1);
-  assign address = addresses[function_now] + {26'd0, slot, 6'd0};
+  assign address = addresses[ring_now] + {26'd0, slot, 6'd0};
 
   assign request = (state == READ_HEAD || state == WRITE_RECORD) && belongs;
   assign request_is_write = state == WRITE_RECORD;
-  assign request_underlying_function = function_now;
-  assign request_address = request_is_write ? address : head_addresses[function_now];
+  assign request_underlying_function = ring_now;
+  assign request_address = request_is_write ? address : head_addresses[ring_now];
   assign begins_writing = request && request_is_write && request_ready;
   assign is_head = answer && !answer_is_write;
   assign answer_counts = enabled[answer_underlying_function];
-  assign pops = state == IDLE && has_record && !belongs || is_head && !has_room || begins_writing;
+  assign finishes = state == IDLE && has_record && !belongs || is_head && !has_room || begins_writing;
+  assign pops = finishes && (is_gathered || !is_to_be_gathered);
   assign drops_now = answer && answer_counts && !(answer_is_write ? answer_ok : has_room);
 
   always_comb begin
@@ -169,8 +182,8 @@ module kick_records #(
     request_record.begin_ = begin_now;
     request_record.end_ = end_now;
     request_record.written = now;
-    request_record.dropped = drops[function_now];
-    request_record.phase = (tail >> entries_log2[function_now] & 32'd1) == '0;
+    request_record.dropped = drops[ring_now];
+    request_record.phase = (tail >> entries_log2[ring_now] & 32'd1) == '0;
     request_record.sequence_ = tail[30:0];
   end
 
@@ -184,6 +197,8 @@ module kick_records #(
         AWAIT_HEAD: if (is_head) state <= has_room ? WRITE_RECORD : IDLE;
         default: if (!belongs || request_ready) state <= IDLE;
       endcase
+    if (reset) is_gathered <= 1'b0;
+    else if (finishes) is_gathered <= !pops;
     if (reset) outstanding <= '0;
     else outstanding <= outstanding + OUTSTANDING_WIDTH'(begins_writing) - OUTSTANDING_WIDTH'(answer && answer_is_write);
   end
@@ -214,6 +229,7 @@ module kick_records #(
   always_comb begin
     control_read = '0;
     control_read.enable = enabled[read_underlying_function];
+    control_read.all_functions = all_functions && read_underlying_function == CONTROL_FUNCTION;
     control_read.entries_log2 = entries_log2[read_underlying_function];
   end
   always_comb begin
@@ -232,10 +248,16 @@ module kick_records #(
   assign is_written = UNDERLYING_FUNCTIONS'(writes) << write_underlying_function;
   assign is_answered = UNDERLYING_FUNCTIONS'(answer && answer_counts) << answer_underlying_function;
   assign is_dropped = UNDERLYING_FUNCTIONS'(drops_now) << answer_underlying_function;
-  assign overflows_here = UNDERLYING_FUNCTIONS'(overflows) << pushed_function;
+  assign overflows_here = UNDERLYING_FUNCTIONS'(overflows && enabled[pushed_function]) << pushed_function
+      | UNDERLYING_FUNCTIONS'(overflows && gathers) << CONTROL_FUNCTION;
   assign is_forgotten = UNDERLYING_FUNCTIONS'(forget && forget_done) << forget_underlying_function;
-  assign begins_here = UNDERLYING_FUNCTIONS'(begins_writing) << function_now;
+  assign begins_here = UNDERLYING_FUNCTIONS'(begins_writing) << ring_now;
   assign changes = reset ? '1 : is_written | is_answered | overflows_here | is_forgotten | begins_here;
+
+  always_ff @(posedge clock) begin
+    if (reset || is_forgotten[CONTROL_FUNCTION]) all_functions <= 1'b0;
+    else if (is_written[CONTROL_FUNCTION] && is_control) all_functions <= control_written.all_functions;
+  end
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     always_ff @(posedge clock) begin

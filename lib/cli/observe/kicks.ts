@@ -1,3 +1,7 @@
+import { parseDeviceString } from '../../board/index.ts';
+import type { DeviceFunction } from '../../driver/device_function.ts';
+import { KickRingWatch } from '../../driver/kick_ring_watch.ts';
+import type { KickWatch } from '../../driver/observer.ts';
 import { openDevice, type Context, type Kick } from '../../index.ts';
 import {
   CompletionStatus,
@@ -44,8 +48,8 @@ const origins: Readonly<Record<string, string>> = {
 };
 
 /**
- * `hca kicks`: a line for each kick of the function that is observed, of all where that is the control function. With `--count` it posts
- * sends of its own, on a function that it opens. JSON: a {@link Kick} a line, or {lost}: records that it did not get; times are device clock ticks.
+ * `hca kicks`: a line for each kick of the function that is observed, of all where that is the control function. A function on PCIe is
+ * opened for it. With `--count` it posts sends of its own, on a function that it opens. JSON: a {@link Kick} a line, or {lost}: records that it did not get; times are device clock ticks.
  */
 export async function kicks(
   output: Output,
@@ -58,19 +62,41 @@ export async function kicks(
 }
 
 async function watch(output: Output, deviceString: string, scope: Scope): Promise<void> {
+  const { backend } = parseDeviceString(deviceString);
+  if (backend === 'pci' || backend === 'vfio') {
+    const { device } = scope.use(openDevice(deviceString)).driver;
+    const kicksSeen = new KickRingWatch(device);
+    await showKicks(
+      output,
+      deviceString,
+      device,
+      scope.hold(kicksSeen, () => kicksSeen.close()),
+      scope.signal,
+    );
+    return;
+  }
   const observer = observe(
     scope,
     deviceString,
     'kicks',
     '--device serve:NAME, as hca list shows it; or --count N, which posts N sends here and shows them',
   );
-  const kicksSeen = observer.watchKicks();
+  await showKicks(output, deviceString, observer.device, observer.watchKicks(), scope.signal);
+}
+
+/** Shows the kicks that a watch on a function takes, until the command is interrupted. */
+export async function showKicks(
+  output: Output,
+  deviceString: string,
+  { controlPage, underlyingFunction, identity }: DeviceFunction,
+  kicksSeen: Pick<KickWatch, 'take' | 'lost'>,
+  signal: AbortSignal,
+): Promise<void> {
   const losses = new Losses();
-  const { controlPage, underlyingFunction, identity } = observer.device;
   const whose = controlPage === undefined ? `function ${underlyingFunction}` : 'all functions';
   output.text(`${deviceString}: kicks of ${whose}; Ctrl+C ends it\n\n`);
   output.table(line(columns.map(([title]) => title)));
-  await repeat(scope.signal, () => {
+  await repeat(signal, () => {
     let text = '';
     for (const kick of kicksSeen.take()) {
       output.value(kick);

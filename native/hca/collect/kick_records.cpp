@@ -21,24 +21,36 @@ void KickRecords::set_control(unsigned underlying_function,
   Ring& ring = rings_[underlying_function];
   if (control.entries_log2() > entries_log2_maximum)
     control.set_enable(0);
+  if (underlying_function != control_function)
+    control.set_all_functions(0);
   ring = {.control = control, .address = ring.address, .head_address = ring.head_address};
-  set_ring_on(underlying_function, control.enable() != 0);
+  follow_control(underlying_function);
+}
+
+void KickRecords::follow_control(unsigned underlying_function) {
+  const auto control = rings_[underlying_function].control;
+  const bool is_enabled = control.enable() != 0;
+  set(underlying_function, ring_on, is_enabled);
+  if (underlying_function != control_function)
+    return;
+  for (unsigned function = 0; function < on_.size(); ++function)
+    set(function, gathered, is_enabled && control.all_functions() != 0 && function != control_function);
 }
 
 void KickRecords::watch(WatchPort* port, uint32_t functions) {
   watch_ = port;
-  for (unsigned function = 0; function < on_.size(); ++function) {
-    const bool is_watched = (functions >> function & 1) != 0;
-    on_[function] = static_cast<uint8_t>((on_[function] & ring_on) | (is_watched ? watched : 0));
-  }
+  for (unsigned function = 0; function < on_.size(); ++function)
+    set(function, watched, (functions >> function & 1) != 0);
 }
 
-void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
-                        uint16_t virtual_collect_buffer, spec::Opcode opcode, std::optional<uint64_t> begin,
-                        uint8_t* place) {
+// One function for each type, and the start time as the caller has it: less to pass and to test for each
+// record.
+template <spec::KickRecordType type, typename Begin>
+void KickRecords::write(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
+                        Begin begin, uint8_t* place) {
   const uint64_t end = clock_.now();
   const unsigned function = unit.underlying_function();
-  const bool kicked = type == spec::KickRecordType::kicked;
+  constexpr bool kicked = type == spec::KickRecordType::kicked;
   const bool has_buffer = unit.origin() != spec::KickOrigin::send_queue_mode;
 
   spec::KickRecord record;
@@ -55,13 +67,28 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
   record.set_send_queue_sequence_number(unit.send_queue_sequence_number());
   record.set_queue_pair_number(unit.queue_pair_number());
   record.set_length(unit.length());
-  record.set_begin(begin.value_or(end));
+  if constexpr (kicked)
+    record.set_begin(begin.value_or(end));
+  else
+    record.set_begin(begin);
   record.set_end(end);
   record.set_written(end); // in the same unit of work
   if ((on_[function] & watched) != 0)
     watch_->kick_record(record);
-  if (has_ring(function))
-    write_to_ring(function, record, place);
+  if ((on_[function] & (ring_on | gathered)) != 0)
+    write_to_rings(function, record, place);
+}
+
+template void KickRecords::write<spec::KickRecordType::kicked>(const spec::KickUnit&, uint16_t, spec::Opcode,
+                                                               std::optional<uint64_t>, uint8_t*);
+template void KickRecords::write<spec::KickRecordType::sent>(const spec::KickUnit&, uint16_t, spec::Opcode,
+                                                             uint64_t, uint8_t*);
+
+void KickRecords::write_to_rings(unsigned underlying_function, spec::KickRecord& record, uint8_t* place) {
+  if (has_ring(underlying_function))
+    write_to_ring(underlying_function, record, place);
+  if ((on_[underlying_function] & gathered) != 0)
+    write_to_ring(control_function, record, nullptr);
 }
 
 void KickRecords::write_to_ring(unsigned underlying_function, spec::KickRecord& record, uint8_t* place) {
@@ -111,7 +138,7 @@ void KickRecords::drop(unsigned underlying_function) {
 
 void KickRecords::fault(unsigned underlying_function, uint64_t address) {
   rings_[underlying_function].control.set_enable(0);
-  set_ring_on(underlying_function, false);
+  follow_control(underlying_function);
   ++counters_.function[underlying_function].dma_faults;
   spec::EventUnit event;
   event.set_type(spec::EventType::dma_fault);

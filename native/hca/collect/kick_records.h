@@ -17,9 +17,10 @@
 
 namespace fpga_verbs::hca {
 
-// Writes kick records into a ring of each function in host memory. A full ring drops and counts records and
-// never stalls the device. A ring that DMA cannot reach is switched off, with one event. Observers get the
-// records of the functions that they watch, even if the rings are off. When off, it costs one test.
+// Writes kick records into a ring of each function in host memory; that of the control function can have the
+// records of all functions. A full ring drops and counts records and never stalls the device. A ring that DMA
+// cannot reach is switched off, with one event. Observers get the records of the functions that they watch,
+// even if the rings are off. When off, it costs one test.
 class KickRecords {
 public:
   KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events);
@@ -58,14 +59,14 @@ public:
   void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
               std::optional<uint64_t> begin, uint8_t* place = nullptr) {
     if (is_on(unit.underlying_function()))
-      write(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, begin, place);
+      write<spec::KickRecordType::kicked>(unit, virtual_collect_buffer, opcode, begin, place);
   }
 
   // Records that the last packet of a command leaves. `begin`: start of its execution, in clock ticks.
   void sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
             uint64_t begin) {
     if (is_on(unit.underlying_function()))
-      write(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, begin, nullptr);
+      write<spec::KickRecordType::sent>(unit, virtual_collect_buffer, opcode, begin, nullptr);
   }
 
   // Passes the records of functions, one bit each, to a port as well.
@@ -74,7 +75,7 @@ public:
   // Switches the ring of a function off and clears its address.
   void reset_function(unsigned underlying_function) {
     rings_[underlying_function] = {};
-    set_ring_on(underlying_function, false);
+    follow_control(underlying_function);
   }
 
 private:
@@ -96,16 +97,22 @@ private:
   // Bits of what is on for a function.
   static constexpr uint8_t ring_on = 1;
   static constexpr uint8_t watched = 2;
+  static constexpr uint8_t gathered = 4; // into the ring of the control function, by another function
+  static constexpr unsigned control_function = 0;
 
   bool is_on(unsigned underlying_function) const { return on_[underlying_function] != 0; }
   bool has_ring(unsigned underlying_function) const { return (on_[underlying_function] & ring_on) != 0; }
-  void set_ring_on(unsigned underlying_function, bool on) {
+  void set(unsigned underlying_function, uint8_t bit, bool on) {
     uint8_t& bits = on_[underlying_function];
-    bits = static_cast<uint8_t>((bits & ~ring_on) | (on ? ring_on : 0));
+    bits = static_cast<uint8_t>((bits & ~bit) | (on ? bit : 0));
   }
+  // Takes what a function's control says of its ring.
+  void follow_control(unsigned underlying_function);
+  inline void write_to_rings(unsigned underlying_function, spec::KickRecord& record, uint8_t* place);
   inline void write_to_ring(unsigned underlying_function, spec::KickRecord& record, uint8_t* place);
-  void write(spec::KickRecordType type, const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
-             spec::Opcode opcode, std::optional<uint64_t> begin, uint8_t* place);
+  template <spec::KickRecordType type, typename Begin>
+  void write(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode, Begin begin,
+             uint8_t* place);
   bool write_by_dma(unsigned underlying_function, uint64_t address, spec::KickRecord record);
   bool has_room_by_head(unsigned underlying_function);
   void drop(unsigned underlying_function);
