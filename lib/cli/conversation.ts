@@ -136,7 +136,7 @@ export class Conversation {
     this.socket.resume();
     if (failure !== undefined && !this.isForeign) this.say('failed', { message: this.messageOf(failure) });
     this.socket.end();
-    // An end that is done waits for the other one, which may still need something of its device.
+    // A finished end waits for the other one, which may still need its device.
     const timeout = failure === undefined ? this.timeout * 1000 : farewell;
     const { signal } = this;
     await unlessGivenUp(closed, signal.aborted ? { timeout } : { signal, timeout }).catch(() => {});

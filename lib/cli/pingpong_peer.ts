@@ -7,7 +7,7 @@ import { isOfOurOwn, isOpen } from './link_agreement.ts';
 import type { MeetingPlace } from './meeting.ts';
 import type { Scope } from './scope.ts';
 
-// libibverbs' examples: LID:QPN:PSN:GID in hexadecimal digits and a 0, and "done" and a 0 when both are connected.
+// Format of the libibverbs examples: LID:QPN:PSN:GID in hexadecimal digits and a 0, and "done" and a 0 when both are connected.
 const addressBytes = '0000:000000:000000:'.length + 32 + 1;
 const done = 'done\0';
 
@@ -54,7 +54,7 @@ export async function meetPeer<End extends LocalEnd>(
 ): Promise<Met<End>> {
   const { place, deviceString, told } = options;
   const waits = place.host === undefined;
-  // An end whose device has its link finds out first whether it can open it.
+  // An end whose device has its link first checks that it can open the device.
   const opened = isOpen(deviceString) ? undefined : open(deviceString);
   const conversation = await Conversation.meet(place, scope);
   const isOurs = !waits && isOfOurOwn(deviceString);

@@ -21,8 +21,8 @@ import { markable, meetPeer } from './pingpong_peer.ts';
 import type { Scope } from './scope.ts';
 import { openTwoBoards } from './two_boards.ts';
 
-// The pattern of rping (librdmacm): in each exchange the client tells the server where its data lie, the server READs them and says so,
-// the client tells where they are to go, and the server WRITEs them there and says so.
+// The pattern of rping (librdmacm). In each exchange the client sends the address of its data, the server READs the data and confirms, the
+// client sends the address of its buffer, and the server WRITEs the data there and confirms.
 
 type RpingOptions = Omit<PingpongOptions, 'type' | 'events'>;
 type Role = 'client' | 'server';

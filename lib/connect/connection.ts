@@ -97,7 +97,7 @@ export class Connection {
     try {
       this.protectionDomain = context.createProtectionDomain();
       made.push(this.protectionDomain);
-      // It has room for all outstanding work requests and never overruns.
+      // The queue has room for all outstanding work requests and never overruns.
       this.completionQueue = context.createCompletionQueue({
         entries: maxSendWorkRequests + maxReceiveWorkRequests,
       });

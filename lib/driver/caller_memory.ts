@@ -8,7 +8,7 @@ export interface CallerMemory {
   readonly byteLength: number;
 }
 
-// Saved when the module is loaded: a caller can replace an object's own properties, its class and its prototype.
+// Saved when the module is loaded, because a caller can replace an object's own properties, its class and its prototype.
 const { isArrayBuffer, isArrayBufferView, isDataView, isSharedArrayBuffer } = types;
 const { apply } = Reflect;
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;

@@ -89,7 +89,7 @@ export class CommandWays {
 
   /** Returns the paths of commands since the last call. */
   take(): TakenWays {
-    // Completions first: their kicks are in the other ring by then.
+    // Completions first: their kicks are then already in the other ring.
     const endedBytes = this.completionWatch.take(this.completionBytes);
     const { shift } = this;
     const found = {

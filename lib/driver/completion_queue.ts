@@ -133,7 +133,7 @@ export class CompletionQueue {
     const ring = this.device.allocate(size * COMPLETION_QUEUE_ENTRY_BYTES);
     const view = new DataView(ring.buffer);
     const first = this.entries.read;
-    // Every slot looks like an entry of the previous round, so that none looks written.
+    // Every slot looks like an entry of the previous round, so none looks written.
     for (let number = first - size; number < first; number++) {
       const at = placeOf(number, size) * COMPLETION_QUEUE_ENTRY_BYTES;
       setCompletionQueueEntryPhase(view, at, phaseOf(number, size));

@@ -140,7 +140,7 @@ export class ManagementQueue {
         idle = 0;
         continue;
       }
-      // A read brings what is on its way to the device, and tells when it is gone.
+      // A read flushes posted writes to the device, and shows whether the device is gone.
       requireKnown(this.device);
       if (++idle > looksBeforeTimePasses) this.device.letTimePass();
       if (performance.now() > givenUp) {

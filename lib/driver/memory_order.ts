@@ -1,6 +1,6 @@
-// How the driver reads what the device writes, and tells it what the driver has written. Typed-array loads and stores are not moved past
-// each other by the engine; on x64 the processor keeps the order of loads, and of stores, too, and Atomics, which are calls into the
-// engine's built-ins there, are not needed.
+// Ordering of the driver's reads of device data, and of its writes for the device. The engine does not reorder typed-array loads and
+// stores. On x64 the processor keeps the order of loads, and of stores, so Atomics, which call the engine's built-ins there, are not
+// needed.
 
 /** Loads a DWORD that the device writes last: what it wrote before is seen by loads after this one. */
 export const loadAcquire: (dwords: Int32Array, index: number) => number =

@@ -12,8 +12,8 @@ import { VerbsError } from './errors.ts';
 import { blockNamed, fieldsOf, readNamed, registerNamed } from './named_registers.ts';
 import type { RegisterPage } from './register_page.ts';
 
-// Reads the state of all functions from the control registers, and of a function's queue pairs from its own, beside the driver that uses them: reading
-// changes nothing but what the inspect registers are turned to.
+// Reads the state of all functions from the control registers, and of a function's queue pairs from its own registers, concurrently with
+// its driver. Reads change only the selection of the inspect registers.
 
 const block = blockNamed('control');
 

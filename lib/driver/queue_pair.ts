@@ -131,7 +131,7 @@ export class QueuePair {
     }
     this.virtual = this.number;
     this.origin = { queuePairNumber: this.number, level: this.level, checksumSecret };
-    // Of a former queue pair of this number nothing may be taken for its own.
+    // Completions of a former queue pair with this number must not count for this one.
     const former = driver.closedReceivers.get(this.number);
     if (former !== undefined)
       for (const queue of driver.completionQueues.values()) queue.giveUp(this.number, former);

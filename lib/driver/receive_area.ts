@@ -120,7 +120,7 @@ export class ReceiveArea {
   put(request: ReceiveRequest, sequenceNumber: number, place: number): void {
     this.wrIds.set(place, request.wrId);
     const begin = this.places[place]!;
-    // Before the place's bytes change: encoding a request that is then refused changes them too.
+    // Before the place changes, because encoding a request that is then refused changes it too.
     if (this.prepared !== undefined) this.prepared[place] = undefined;
     const length = this.encode(request, this.dwords, begin / dword);
     this.dwords[(begin + RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_BYTE) / dword] = sequenceNumber;

@@ -249,7 +249,7 @@ export class SendQueue {
     const slot = sequenceNumber & (this.entries - 1);
     const place = this.places[slot]!;
     this.wrIds.set(slot, request.wrId);
-    // Before the slot's bytes change: encoding a request that is then refused changes them too.
+    // Before the slot changes, because encoding a request that is then refused changes it too.
     if (this.prepared !== undefined) this.prepared[slot] = undefined;
     this.lastBytes = encodeCommand(this.dwords, this.bytes, place, origin, sequenceNumber, request);
     this.refer(slot, place, sequenceNumber, COMMAND_HEADER_BYTES + payloadBytes(request));

@@ -140,7 +140,7 @@ export class SharedReceiveQueue extends ReceivePoster {
   modify({ limit, entries = this.size }: SharedReceiveQueueChange): void {
     checkRange(changing.verb, changing.names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM);
     const size = 1 << Math.ceil(Math.log2(entries));
-    // No limit is set that is beyond what is posted: its event was reported by then.
+    // An armed limit never exceeds the posted receives, because its event would already have been reported.
     if (size < this.outstanding) throw this.tooSmall(size);
     if (limit !== undefined) checkRange(changing.verb, 'limit', limit, 0, size);
     if (size > this.memory.entries) this.grow(size, limit);
@@ -221,7 +221,7 @@ export class SharedReceiveQueue extends ReceivePoster {
   }
 
   protected override nextPlace(): number {
-    // Of a number that a message which never ends still holds, as if the queue were full.
+    // The number belongs to a message that never ends and still holds it; as if the queue were full.
     if (this.outstanding >= this.size || this.placeOf[this.next] !== noPlace) {
       throw this.area.full(this.size);
     }

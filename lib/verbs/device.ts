@@ -58,7 +58,7 @@ export function openDevice(device?: string | BoardFunction): Context {
   }
   const name = parseDeviceString(chosenDeviceString(device));
   if (name.backend !== 'emu' || name.options.name !== undefined) return open(name);
-  // A random name: only threads with the context's token can find the board.
+  // A random name, so that only threads with the context's token can find the board.
   const options = { ...name.options, name: `unnamed-${randomUUID()}` };
   return name.underlyingFunction === 0 ? open({ ...name, options }) : openGuest({ ...name, options });
 }

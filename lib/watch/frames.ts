@@ -1,7 +1,7 @@
 import type { Occupancy } from '../driver/occupancy.ts';
 import type { FunctionRates, PortRates } from './rates.ts';
 
-// Messages to the page and from it: JSON, one each. Arrays are tuples where there are many of a kind.
+// Messages to and from the page: JSON, one each. Frequent items are tuples.
 
 /** A histogram: bin and count; bin b begins at 2^(b/8) nanoseconds. */
 export type Bins = readonly (readonly [bin: number, count: number])[];

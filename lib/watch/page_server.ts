@@ -165,7 +165,7 @@ export class PageServer {
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    // A browser says where a page comes from; a page of another origin cannot hide it (RFC 6455, 10.2).
+    // A browser sends the origin of a page; a page of another origin cannot hide it (RFC 6455, 10.2).
     const isPage = this.placeOf(request) === 'live' && request.headers.origin !== undefined;
     if (!isPage || this.pages.size >= mostPages) {
       socket.end(

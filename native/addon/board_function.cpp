@@ -106,7 +106,7 @@ Napi::Value BoardFunction::map(const Napi::CallbackInfo& info) {
       throw Napi::TypeError::New(info.Env(), "rights must be one of read, write, read_write");
     rights = name == "read" ? DmaRights::read : name == "write" ? DmaRights::write : DmaRights::read_write;
   }
-  // From here on nothing runs code of the caller, which could move the memory or close the function.
+  // From here on no code of the caller runs that could move the memory or close the function.
   board::BoardFunction& function = open(info.Env());
   const ForeignMemory memory = foreign_memory(info[0]);
   if (const char* const refusal = function.foreign_memory_refusal()) {

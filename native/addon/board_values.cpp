@@ -18,7 +18,7 @@ constexpr unsigned line_bytes = 64;
 
 uint64_t enables_of(unsigned bytes) { return ~uint64_t{0} >> (line_bytes - bytes); }
 
-// A TLP enables whole DWORDs but for its first and last one, and within each of these one run.
+// A TLP enables whole DWORDs except its first and last one, and in each of these one contiguous run.
 bool legal_enables(uint64_t enables, unsigned length) {
   if (enables == 0 || (enables & ~enables_of(length)) != 0)
     return false;

@@ -48,7 +48,7 @@ Napi::Value DmaMemory::allocate(Napi::Env env, const std::shared_ptr<OpenFunctio
 DmaMemory::DmaMemory(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   allocation_ = AddonData::given<std::shared_ptr<Allocation>>(info.Env(), "DmaMemory", "allocateMemory");
   Value().TypeTag(&type_tag);
-  // The buffer keeps the memory as the object does: whichever lives longer.
+  // The buffer keeps the memory alive, as the object does.
   auto* const kept = new std::shared_ptr<Allocation>(allocation_);
   buffer_ = Napi::Persistent(Napi::ArrayBuffer::New(
       info.Env(), allocation_->memory.data(), allocation_->memory.bytes(),
@@ -58,15 +58,15 @@ DmaMemory::DmaMemory(const Napi::CallbackInfo& info) : ObjectWrap(info) {
 
 DmaMemory::~DmaMemory() { allocation_->owner->children.erase(this); }
 
-// By a tag that JavaScript cannot give: its prototype it can change.
+// Recognized by a tag that JavaScript cannot set, because JavaScript can change the prototype.
 DmaMemory& DmaMemory::of(const Napi::Value& value) {
   if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&type_tag))
     throw Napi::TypeError::New(value.Env(), "memory must be a DmaMemory of allocateMemory");
   return *Unwrap(value.As<Napi::Object>());
 }
 
-// Detaches, so that a late access throws, and does not reach what is no longer there. A buffer whose memory
-// was moved to another one (ECMAScript 2024, ArrayBuffer.prototype.transfer) leaves it to that one.
+// Detaches, so that a late access throws instead of reaching freed memory. A buffer whose memory moved to
+// another one (ECMAScript 2024, ArrayBuffer.prototype.transfer) leaves it to that one.
 void DmaMemory::close() {
   if (!allocation_->mapped)
     return;

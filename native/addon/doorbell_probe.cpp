@@ -15,7 +15,7 @@ namespace fpga_verbs::addon {
 
 namespace {
 
-// The memory that the probe uses is held as long as the probe.
+// The probe keeps its memory alive.
 struct Probe {
   std::shared_ptr<OpenFunction> function;
   std::vector<std::shared_ptr<Allocation>> memory;
@@ -24,7 +24,7 @@ struct Probe {
   int cpu = -1;
 };
 
-// A number that has to be there, `least` to `most`.
+// A required number, `least` to `most`.
 uint64_t required_number(Napi::Env env, Fields& fields, const char* name, uint64_t least, uint64_t most) {
   const uint64_t number = whole_number(fields.required(env, name), name, most);
   if (number < least)
@@ -33,7 +33,7 @@ uint64_t required_number(Napi::Env env, Fields& fields, const char* name, uint64
   return number;
 }
 
-// The same, a multiple of `unit`.
+// A required number, a multiple of `unit`.
 uint32_t required_multiple(Napi::Env env, Fields& fields, const char* name, uint64_t least, uint64_t most,
                            uint64_t unit) {
   const uint64_t number = required_number(env, fields, name, least, most);
@@ -43,7 +43,7 @@ uint32_t required_multiple(Napi::Env env, Fields& fields, const char* name, uint
   return static_cast<uint32_t>(number);
 }
 
-// `bytes` of a memory that the fields name, from `offset` on.
+// `bytes` of the memory in the fields, from `offset` on.
 uint8_t* memory_of(Napi::Env env, Fields& fields, const char* name, size_t offset, size_t bytes,
                    std::vector<std::shared_ptr<Allocation>>& held) {
   const Napi::Value value = fields.required(env, name);
@@ -135,7 +135,7 @@ Napi::Error failure_error(Napi::Env env, const Probe& probe, const board::Doorbe
                                    "is gone");
 }
 
-// The number of posts that the first argument is. Throws where the probe cannot run.
+// The number of posts in the first argument. Throws if the probe cannot run.
 size_t posts_of(const Napi::CallbackInfo& info, const Probe& probe) {
   constexpr uint64_t most_posts = 100'000'000;
   const Napi::Env env = info.Env();

@@ -17,9 +17,9 @@ namespace fpga_verbs::addon {
 
 namespace {
 
-// Of the clock of a stepped board: what follows from it, as the end of a timeout, is never beyond 64 bits.
+// Limit of a stepped board's clock: derived times, such as the end of a timeout, fit in 64 bits.
 constexpr uint64_t last_tick = (uint64_t{1} << 63) - 1;
-// Units of work until a stepped board is taken for one that never comes to rest: some seconds.
+// Steps after which a stepped board counts as never coming to rest: some seconds.
 constexpr uint64_t usual_work = 10'000'000;
 
 template <class Items> Napi::Array to_array(Napi::Env env, const Items& items) {
@@ -88,8 +88,8 @@ EmulatedBoard::EmulatedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) 
   throw Napi::Error::New(info.Env(), failure);
 }
 
-// Reading an argument's properties runs code of the caller, which may close the board: it is asked for
-// after that.
+// Reading the properties of an argument runs code of the caller, which may close the board: the board is
+// looked up after that.
 board::EmulatedBoard& EmulatedBoard::board(Napi::Env env) const {
   if (board_ == nullptr)
     throw closed_error(env, "the board");
@@ -174,7 +174,7 @@ void EmulatedBoard::advance_time(const Napi::CallbackInfo& info) {
     throw too_much_work(env, limit);
 }
 
-// The clock stays where the work was ended.
+// The clock stops at the time at which the work was interrupted.
 Napi::Error EmulatedBoard::too_much_work(Napi::Env env, uint64_t limit) const {
   return Napi::Error::New(
       env, "the device is at tick " + std::to_string(board(env).now()) + " after " + std::to_string(limit) +

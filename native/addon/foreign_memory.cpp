@@ -8,7 +8,7 @@ namespace fpga_verbs::addon {
 
 namespace {
 
-// The memory of a view as the engine knows it. The view's properties say what the caller wants them to.
+// The memory of a view as the engine knows it. The caller can change the properties of the view.
 ForeignMemory memory_of_view(const Napi::Value& value) {
   const napi_env env = value.Env();
   ForeignMemory memory;

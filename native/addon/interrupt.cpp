@@ -80,7 +80,7 @@ void Interrupt::start(const std::shared_ptr<OpenFunction>& owner, int event, Nap
   napi_add_async_cleanup_hook(
       Env(),
       [](napi_async_cleanup_hook_handle, void* data) {
-        // The environment goes. An interrupt that is closing already removes its hook by itself.
+        // The environment is ending. An interrupt that is already closing removes its own hook.
         if (auto* const poll = static_cast<Poll*>(data); poll->interrupt != nullptr)
           poll->interrupt->close();
       },
@@ -106,7 +106,7 @@ void Interrupt::signalled() {
     call_back(Napi::Number::New(Env(), static_cast<double>(count)));
 }
 
-// Once: what is gone stays so. Users learn of it before the function is given up.
+// Once: a removed device stays removed. Users learn of it before the function is given up.
 void Interrupt::removed() {
   const std::shared_ptr<OpenFunction> owner = owner_;
   const char* const loss = owner->function->loss();

@@ -26,7 +26,7 @@ uint64_t required_number(Fields& fields, Napi::Env env, const char* name, uint64
   return whole_number(fields.required(env, name), name, maximum);
 }
 
-// A function that was opened, or an Error with errno.
+// An open function, or an Error with errno.
 template <class Function>
 Napi::Value opened(Napi::Env env, std::shared_ptr<Function> function, const std::string& failure, int error) {
   if (function != nullptr)

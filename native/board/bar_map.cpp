@@ -27,7 +27,7 @@ BarMap::BarMap(Device& device) {
                         read_wide(identity::region_offset + i * identity::region_offset_stride),
                         read_wide(identity::region_size + i * identity::region_size_stride)});
   }
-  // The regions that are written most are looked at first.
+  // Checks the most frequently written regions first.
   std::partition(regions_.begin(), regions_.end(),
                  [](const Region& region) { return region.type == RegionType::virtual_collect_buffer; });
 }

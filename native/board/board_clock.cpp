@@ -63,7 +63,7 @@ private:
     uint64_t count = 0;
   };
 
-  // The tightest of a few readings of both, so that an interruption between them does not spoil the rate.
+  // The tightest of several readings of both, so that an interruption between them does not falsify the rate.
   static Sample sample() {
     Sample best;
     uint64_t tightest = ~uint64_t{0};

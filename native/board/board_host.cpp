@@ -17,8 +17,8 @@ namespace {
 constexpr size_t double_word = 4;
 constexpr size_t cache_line = 64;
 
-// Stores 8 B at a time in increasing order up to the last aligned DWORD, which is the one that a reader
-// polls. Long ones are copied at once up to it: their middle is not read yet.
+// Stores 8 B at a time in increasing order up to the last aligned DWORD, which a reader polls. For long data
+// one copy stores all before it: no reader looks at the middle yet.
 void store_in_order(uint8_t* destination, const uint8_t* source, size_t bytes) {
   constexpr size_t in_order_bytes = 256;
   const auto place = reinterpret_cast<uintptr_t>(destination);
@@ -139,7 +139,7 @@ DmaStatus BoardHost::write_pages(unsigned underlying_function, uint64_t address,
   return DmaStatus::ok;
 }
 
-// It comes over from the CPU that polls it while the device builds what it writes there.
+// The line crosses from the polling CPU while the device prepares its content.
 uint8_t* BoardHost::expect_line(unsigned underlying_function, uint64_t address) {
   uint8_t* const memory = at_once(underlying_function, address, cache_line, DmaRights::write);
   if (memory != nullptr)
@@ -159,7 +159,7 @@ void BoardHost::interrupt(unsigned underlying_function, unsigned vector) {
 
 std::deque<DmaFault> BoardHost::take_faults() { return std::exchange(log_, {}); }
 
-// Checks the whole access before any of it: a refused one touches nothing.
+// Checks the whole access first: a refused access changes nothing.
 bool BoardHost::allowed(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right) {
   DmaRefusal refusal = DmaRefusal::none;
   if (underlying_function >= domains_.size() || domains_[underlying_function] == nullptr ||

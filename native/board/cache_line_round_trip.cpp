@@ -15,7 +15,7 @@ struct alignas(64) Line {
   std::atomic<uint64_t> turn{0}; // even: the measuring thread's, odd: the other's
 };
 
-// Spins, and lets others run now and then, so that two threads on one CPU come to an end too.
+// Spins and yields now and then, so that two threads on one CPU finish too.
 void wait_for(const std::atomic<uint64_t>& turn, uint64_t value) {
   constexpr unsigned looks_before_yield = 10'000;
   for (unsigned looks = 1; turn.load(std::memory_order_acquire) != value; ++looks)

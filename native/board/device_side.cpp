@@ -39,12 +39,12 @@ uint64_t DeviceSide::work(uint64_t limit) {
     }
     done += run(steps_in_between);
     if (done != before) {
-      // The ring was empty, and the device has come to rest.
+      // The ring was empty, and the device is at rest.
       if (taken < messages_at_once && !message_left() && !device_busy_)
         break;
       continue;
     }
-    // A device that has just worked has looked at the time.
+    // A device that has just worked has read the clock.
     if (done != 0 || woken || !wake_when_due())
       break;
     woken = true;
@@ -104,8 +104,8 @@ bool DeviceSide::next_message() {
   return true;
 }
 
-// Delivers a message at once where nothing happens to its transactions on their way, and the device takes it
-// so. Gives their number.
+// Delivers a whole message at once if nothing can affect its transactions on the way and the device supports
+// it. Returns their number.
 uint64_t DeviceSide::deliver_burst() {
   if (message_done_ != 0 || message_.kind != MessageKind::write || !message_place_ ||
       cut_bytes_ != transaction_bytes || !is_plain() || !device_.can_accept_write())
@@ -169,7 +169,7 @@ void DeviceSide::take_notice() {
   device_busy_ = true;
 }
 
-// Steps the device; gives the number taken.
+// Steps the device; returns the number of transactions taken.
 unsigned DeviceSide::run(unsigned limit) {
   take_notice();
   if (!device_busy_)
@@ -196,7 +196,7 @@ void DeviceSide::wait_until_accepted() {
   }
 }
 
-// A fault's way of a write to the device.
+// Delivers a write to the device through the fault rules.
 void DeviceSide::arrive(const Transaction& transaction) {
   held_.count_arrival();
   const FaultRule* const rule = faults_.happens(
@@ -217,7 +217,7 @@ void DeviceSide::arrive(const Transaction& transaction) {
   release_due(false);
 }
 
-// Delivers the runs of DWORDs that are left of a write.
+// Delivers the remaining runs of DWORDs of a write.
 void DeviceSide::tear(const Transaction& transaction, uint32_t double_words) {
   uint32_t left = double_words & static_cast<uint32_t>(enables_of(transaction.length / double_word_bytes));
   if (left == 0)

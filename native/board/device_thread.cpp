@@ -16,7 +16,7 @@ cpu_set_t affinity_of_this_thread() {
   return set;
 }
 
-// Taken when the code is loaded, before anybody pins a thread.
+// Read when the code is loaded, before any thread is pinned.
 const cpu_set_t process_affinity = affinity_of_this_thread();
 
 } // namespace

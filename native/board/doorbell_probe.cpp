@@ -13,10 +13,10 @@ namespace fpga_verbs::board {
 
 namespace {
 
-// Pins the calling thread for the time of a scope.
+// Pins the calling thread for the lifetime of a scope.
 class Pinned {
 public:
-  // Negative: it stays as it is.
+  // Negative: leaves the affinity unchanged.
   explicit Pinned(int cpu)
       : pinned_(cpu >= 0 && sched_getaffinity(0, sizeof before_, &before_) == 0 && pin_to_cpu(cpu)),
         succeeded_(pinned_ || cpu < 0) {}
@@ -41,7 +41,7 @@ template <typename Entry> Entry& entry_at(const uint8_t* ring, unsigned log2, ui
   return *reinterpret_cast<Entry*>(const_cast<uint8_t*>(ring) + size_t{slot} * Entry::bytes);
 }
 
-// Whether the last DWORD of the next entry of a ring, and with it all of the entry, has been written.
+// Whether the device has written the last DWORD of the next entry of a ring, and with it the whole entry.
 template <typename Entry> bool has_come(const uint8_t* ring, unsigned log2, uint32_t taken) {
   constexpr size_t last_dword = Entry::bytes / sizeof(uint32_t) - 1;
   static_assert(Entry::phase_bit / 32 == last_dword);
@@ -63,7 +63,7 @@ double nanoseconds(uint64_t begin, uint64_t end) {
   return static_cast<double>(static_cast<int64_t>(end - begin));
 }
 
-// The fastest of a few rows: what a stamp costs where nothing interrupts.
+// The fastest of several series: the cost of a stamp without interruptions.
 double cost_of_stamp() {
   constexpr unsigned rows = 8;
   constexpr unsigned stamps = 64;
@@ -156,8 +156,8 @@ DoorbellFailure DoorbellProbe::post_round(unsigned commands_per_fence, uint64_t&
   return DoorbellFailure::none;
 }
 
-// The command and its reference get the next sequence number; they lie in the send queue as those of a driver
-// do.
+// The command and its reference get the next sequence number; both are in the send queue, as a driver stores
+// them.
 void DoorbellProbe::prepare(uint32_t entry) {
   command(entry).set_send_queue_sequence_number(sequence_number_);
   const uint32_t slot = sequence_number_ & ((uint32_t{1} << setup_.send_queue_log2) - 1);
@@ -240,7 +240,7 @@ bool DoorbellProbe::wait_for_record() {
   return wait_for<spec::KickRecord>(setup_.records, setup_.records_log2, records_taken_);
 }
 
-// Of a command whose last store was at that time.
+// For a command whose last store was at that time.
 bool DoorbellProbe::wait_for_record_of(uint64_t last_store) {
   if (polling_advances_ || poller_ == Poller::looks_all_the_time)
     return wait_for_record();
@@ -267,7 +267,7 @@ DoorbellFailure DoorbellProbe::wait_for_completion_of(uint32_t sequence_number) 
   return status_ == spec::CompletionStatus::success ? DoorbellFailure::none : DoorbellFailure::command_failed;
 }
 
-// The next command begins when nothing of this one is left.
+// The next command starts when all of this one is complete.
 DoorbellFailure DoorbellProbe::wait_until_sent() {
   for (;;) {
     if (!wait_for_record())
@@ -302,7 +302,7 @@ DoorbellProbe::Correlation DoorbellProbe::correlate() {
   return best;
 }
 
-// By the line through both correlations, which takes care of clocks that drift.
+// Uses the line through both correlations, which corrects clock drift.
 double DoorbellProbe::host_time(uint64_t ticks, const Correlation& before, const Correlation& after) const {
   const double nominal = 1e9 / static_cast<double>(setup_.clock_frequency);
   const double apart = nanoseconds(before.ticks, after.ticks);

@@ -64,8 +64,8 @@ EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, std::unique_pt
 
 EmulatedBoard::~EmulatedBoard() { ports_->detach(); }
 
-// Under the locks of another board: the thread that drives that one comes to this one later, or a thread is
-// woken.
+// Called under the locks of another board: the thread that drives that board gets to this one later, or wakes
+// a thread.
 void EmulatedBoard::notify() {
   wakeups_.note([this] {
     Neighbors& neighbors = Neighbors::here();

@@ -72,7 +72,7 @@ void EmulatedFunction::write_command(unsigned bar, uint64_t offset, const void* 
   fence();
 }
 
-// The ring's release store is the barrier to the device.
+// The release store of the ring is the barrier to the device.
 void EmulatedFunction::store_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) {
   constexpr size_t tail = 8;
   store(bar, offset, source, (bytes + tail - 1) / tail * tail);

@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t all_ones = ~uint32_t{0};
 constexpr unsigned register_bytes = sizeof(uint32_t);
 
-// So many registers as a view has room for.
+// Maximum number of registers in a view.
 bool selects(RegionType region, uint32_t offset) {
   if (region == RegionType::control)
     return offset == spec::control::inspect_select || offset == spec::control::inspect_queue_pair;

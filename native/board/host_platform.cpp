@@ -16,7 +16,8 @@ static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
 void HostPlatform::wait(Atomic<uint32_t>& word, uint32_t value, uint64_t nanoseconds) {
   constexpr uint64_t second = 1'000'000'000;
   const timespec limit{static_cast<time_t>(nanoseconds / second), static_cast<long>(nanoseconds % second)};
-  // Returns at once where the word has changed already; a signal or a late wake is one idle look for work.
+  // Returns at once if the word has already changed; a signal or a late wake-up costs one idle check for
+  // work.
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nanoseconds == for_ever ? nullptr : &limit, nullptr,
           0);
 }

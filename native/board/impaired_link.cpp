@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t bits_per_byte = 8;
 
-// Whether a packet is of the queue pairs that an impairment names.
+// Whether a packet belongs to the queue pairs that an impairment names.
 bool is_of_flow(const LinkImpairment& impairment, spec::LinkLayer link_layer,
                 std::span<const uint8_t> packet) {
   const auto& [to, from] = std::tie(impairment.queue_pair, impairment.source_queue_pair);
@@ -92,7 +92,7 @@ void ImpairedLink::pop(link::Lane lane) {
 uint64_t ImpairedLink::next_deadline() const {
   uint64_t deadline = link_.next_deadline();
   for (size_t lane = 0; lane < link::lanes; ++lane) {
-    // One that was shown and not taken waits for room, not for a time.
+    // A packet shown and not taken waits for room, not for a time.
     const OnWay& here = on_way_[lane];
     if (!here.empty() && here.begin()->first > offered_at_[lane])
       deadline = std::min(deadline, here.begin()->first);
@@ -163,7 +163,7 @@ bool ImpairedLink::matches(const LinkImpairment& impairment, link::Lane lane,
   return is_of_flow(impairment, link_layer_, packet);
 }
 
-// When the last bit of the packet is there.
+// Arrival time of the last bit of the packet.
 uint64_t ImpairedLink::carried_at(Rule& rule, size_t bytes) {
   const LinkImpairment& impairment = rule.impairment;
   const uint64_t now = clock_.now();

@@ -10,7 +10,8 @@ constexpr uint64_t range_bytes = uint64_t{1} << 40; // of a domain
 constexpr uint64_t range_margin = uint64_t{1}
                                   << 32; // below it nothing is mapped: small numbers are not addresses
 
-// Calls `part` for each entry of `pages_of_entry` that [first, first + pages) touches, with what of it.
+// Calls `part` for each entry of `pages_of_entry` pages that [first, first + pages) overlaps, with the
+// overlap.
 template <class Part>
 void for_each_entry(uint64_t first, uint64_t pages, uint64_t pages_of_entry, const Part& part) {
   for (uint64_t done = 0; done < pages;) {
@@ -39,7 +40,7 @@ std::optional<uint64_t> IommuDomain::map(void* memory, size_t bytes, DmaRights r
   if (!first)
     return std::nullopt;
   const uint64_t address = *first * page_bytes + offset;
-  // Only the first and the last page can be partly the caller's.
+  // Only the first and the last page can belong partly to the caller.
   const uint64_t end = (offset + bytes - 1) % page_bytes + 1; // in the last page
   const uint64_t before = offset != 0 || (pages == 1 && end != page_bytes) ? 1 : 0;
   const uint64_t behind = pages > before && end != page_bytes ? 1 : 0;
@@ -130,7 +131,7 @@ uint64_t IommuDomain::pages_together(const Table<Child>& table, uint64_t page, u
                                 : std::min(most, Child::pages - page % Child::pages);
 }
 
-// Next fit: from the last mapping to the end of the range, then from its begin.
+// Next fit: from the last mapping to the end of the range, then from its start.
 std::optional<uint64_t> IommuDomain::find_room(uint64_t pages) {
   for (const auto& [from, to] : {std::pair{next_page_, end_page_}, std::pair{first_page_, end_page_}}) {
     uint64_t candidate = from;
@@ -198,7 +199,8 @@ void IommuDomain::clear(Leaf& leaf, uint64_t first, uint64_t pages) {
   entries_changed_ += pages;
 }
 
-// Of what is mapped. Tables go with their last entry, so that mapping and unmapping for ever takes no memory.
+// Unmaps existing mappings. A table is freed with its last entry, so repeated mapping and unmapping takes no
+// memory.
 template <class Child> void IommuDomain::clear(Table<Child>& table, uint64_t first, uint64_t pages) {
   for_each_entry(first, pages, Child::pages, [&](uint64_t number, uint64_t done, uint64_t part) {
     Entry<Child>& entry = table.entries[number % table_entries];

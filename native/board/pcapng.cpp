@@ -12,7 +12,7 @@ enum class PcapngBlocks::BlockType : uint32_t {
   section_header = 0x0a0d0d0a,
 };
 
-// Their meaning depends on the block that they stand in.
+// Their meaning depends on the block that contains them.
 enum class PcapngBlocks::Option : uint16_t {
   end = 0,
   comment = 1,
@@ -31,7 +31,7 @@ constexpr uint8_t nanoseconds = 9; // as a power of 10
 constexpr uint32_t inbound = 1;
 constexpr uint32_t outbound = 2;
 
-// The header of an InfiniBand packet in the extensible record format; its time is that of the block.
+// Header of an InfiniBand packet in the extensible record format; its time is that of the block.
 std::array<uint8_t, 16> infiniband_record(size_t packet_bytes) {
   constexpr uint8_t type_infiniband = 21;
   constexpr uint8_t varying_length = 4;
@@ -100,7 +100,7 @@ void PcapngBlocks::packet(spec::LinkLayer link_layer, uint32_t interface_number,
   end(block);
 }
 
-// A block's length stands behind its type and at its end.
+// The length of a block follows its type and stands again at its end.
 size_t PcapngBlocks::begin(BlockType type) {
   const size_t block = bytes_.size();
   put(static_cast<uint32_t>(type));

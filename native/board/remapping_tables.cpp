@@ -10,7 +10,7 @@ constexpr uint64_t entry_bytes = 16; // of root and context tables
 constexpr uint64_t present = 1;
 constexpr uint64_t table_address = 0x000f'ffff'ffff'f000;
 
-// Of a context entry: how requests are taken (its low half, 3:2), and how many levels there are (high, 2:0).
+// Fields of a context entry: translation type (low half, 3:2) and number of levels (high half, 2:0).
 constexpr unsigned translation_type_at = 2;
 constexpr uint64_t translation_type_mask = 3;
 constexpr uint64_t translate_untranslated = 0;
@@ -19,7 +19,7 @@ constexpr uint64_t address_width_mask = 7;
 constexpr unsigned least_levels = 2; // address width 0
 constexpr unsigned most_levels = 4;
 
-// Of a second-level entry: what may be done, and that it is a large page rather than a table.
+// Bits of a second-level entry: permissions, and large page instead of a table.
 constexpr uint64_t rights_mask = 3; // bit 0 read, bit 1 write, as in DmaRights
 constexpr uint64_t large_page = 1 << 7;
 constexpr unsigned index_bits = 9;

@@ -28,7 +28,7 @@ void WriteCombining::store(unsigned bar, uint64_t offset, const uint8_t* data, s
     Chunk& chunk = pending_[place];
     std::memcpy(chunk.data.data() + inside, data + done, double_word_bytes);
     chunk.halves = static_cast<uint8_t>(chunk.halves | 1u << inside / double_word_bytes);
-    // A chunk goes before its second half is stored only if that is another store.
+    // Flushes a chunk before its second half is stored only if that is another store.
     const bool half_of_a_store =
         inside + double_word_bytes < chunk_bytes_ && done + double_word_bytes < bytes;
     if (!half_of_a_store && (pending_.size() > chunks_buffered || random_.chance(chance_of_eviction)))
@@ -54,7 +54,7 @@ void WriteCombining::evict_one() {
   pending_.erase(first, end);
 }
 
-// Lets a chunk that has gone go once more, while `to_come` is still to come in the same page.
+// Repeats a flushed chunk while `to_come` is still to be stored in the same page.
 void WriteCombining::repeat_one(const Place& to_come) {
   const uint64_t page = to_come.second / page_bytes * page_bytes;
   const auto begin = gone_.lower_bound({to_come.first, page});
@@ -64,7 +64,7 @@ void WriteCombining::repeat_one(const Place& to_come) {
     emit_run(std::next(begin, static_cast<ptrdiff_t>(random_.below(count))), 1);
 }
 
-// How many whole chunks follow each other within 64 B, at most `limit`.
+// Number of consecutive whole chunks within 64 B, at most `limit`.
 size_t WriteCombining::run_length(Chunks::const_iterator first, size_t limit) const {
   size_t count = 1;
   auto last = first;

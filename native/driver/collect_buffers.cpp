@@ -13,7 +13,7 @@ namespace fpga_verbs::driver {
 
 namespace {
 
-// More threads than these seldom post at one time.
+// More threads than this rarely post at the same time.
 constexpr unsigned most_used = 16;
 
 } // namespace
@@ -55,7 +55,7 @@ bool CollectBuffers::begin(DeviceFunction& function) {
   const registers::VirtualCollectBufferBar bar{function.read(registers::virtual_collect_buffer_bar)};
   const registers::VirtualCollectBufferSubBar sub_bar{
       function.read(registers::virtual_collect_buffer_sub_bar)};
-  // Those of the low level, where it has some; else those that the levels share.
+  // Those of the low level, if it has any; else those that the levels share.
   const unsigned first = sub_bar.low() > 0 ? 0 : sub_bar.low();
   const unsigned end = sub_bar.low() > 0 ? sub_bar.low() : sub_bar.high();
   for (unsigned index = first; index < std::min({end, bar.count(), first + most_used}); ++index) {

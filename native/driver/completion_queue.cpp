@@ -54,8 +54,8 @@ int CompletionQueue::check_held(uint32_t size) const {
                              std::to_string(held) + "; poll them, or ask for more");
 }
 
-// Completions are taken and forgotten by no thread meanwhile, so that the head stands still. The device
-// writes all that come later to the new ring, numbered on; those between head and tail are copied there.
+// No thread takes or drops completions meanwhile, so the head does not move. The device writes all later ones
+// to the new ring with continued numbers; the driver copies those between head and tail there.
 int CompletionQueue::resize(uint32_t entries) {
   if (const int error = check_entries(entries))
     return error;
@@ -70,7 +70,7 @@ int CompletionQueue::resize(uint32_t entries) {
   if (!ring)
     return function_.allocation_error();
   publish();
-  // As if it had been written the round before.
+  // As if written in the previous round.
   for (uint32_t index = taken_; index - taken_ < size; ++index) {
     spec::CompletionQueueEntry former;
     former.set_phase(phase_of(index - size, log2));
@@ -119,7 +119,7 @@ int CompletionQueue::destroy() {
   return management_.execute(spec::ManagementOpcode::destroy_completion_queue, number_).error;
 }
 
-// Its running number is one of a later round.
+// Its running number belongs to a later round.
 bool CompletionQueue::is_overwritten(uint32_t index) const {
   constexpr unsigned sequence_bits = 31;
   const uint32_t later = last_of(index).sequence() - index;

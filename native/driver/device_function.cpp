@@ -82,7 +82,7 @@ int DeviceFunction::explain_loss() const {
   return explain(EIO, std::string("the device is gone: ") + loss());
 }
 
-// One whose control function was closed or killed has been reset, and its memory taken away.
+// A function whose control function was closed or killed is reset and has no memory.
 void DeviceFunction::look() {
   namespace registers = spec::underlying_function;
   const registers::Status status{read(registers::status)};
@@ -168,7 +168,7 @@ uint32_t DeviceFunction::read_at(Place page, uint32_t offset) {
   return function_->read32(page.bar, page.offset + offset);
 }
 
-// The read of the low half keeps the high half for the read that follows.
+// The read of the low half latches the high half for the next read.
 uint64_t DeviceFunction::read64_at(Place page, uint32_t offset) {
   const std::scoped_lock lock(mutex_);
   const uint32_t low = function_->read32(page.bar, page.offset + offset);

@@ -20,7 +20,7 @@ template <class Number> bool read_number(std::string_view text, Number& number) 
   return error == std::errc() && at == end;
 }
 
-// %xy stands for the byte of that hexadecimal number.
+// %xy stands for the byte with that hexadecimal number.
 bool decode(std::string_view text, std::string& decoded) {
   for (size_t at = 0; at < text.size(); ++at) {
     unsigned byte = 0;
@@ -43,7 +43,7 @@ std::string quoted(std::string_view text) {
   return made.append(text) += '"';
 }
 
-// Takes the value of an option; false: `expected` says what it may be.
+// Reads the value of an option; false: `expected` gives the valid values.
 using Reader = std::function<bool(const std::string& value, std::string& expected)>;
 
 template <class Number> Reader number(Number& into) {

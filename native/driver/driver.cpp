@@ -19,7 +19,7 @@ namespace registers = spec::underlying_function;
 
 constexpr unsigned asynchronous_events_log2 = 8;
 constexpr int look_after = 1000; // milliseconds
-// After which the rest of a command that was begun is not to come any more: it is written at one go.
+// Time after which the rest of a started command does not arrive any more: the driver writes it in one go.
 constexpr uint64_t half_written_seconds = 1;
 constexpr std::chrono::seconds reset_patience{1};
 
@@ -66,7 +66,7 @@ int Driver::begin() {
                             log2_of(limits_.completion_queues() + 1));
 }
 
-// Gives the device its memory and enables it, where no driver has yet: the matter of function 0.
+// Gives the device its memory and enables it, unless a driver has done so; for function 0 only.
 int Driver::enable() {
   const auto is_enabled = [this] {
     return registers::Status{function_->read(registers::status)}.enabled() != 0;
@@ -91,7 +91,7 @@ int Driver::enable() {
   return is_enabled() ? 0 : explain(EIO, "the device did not accept its context memory");
 }
 
-// A queue pair is in the queuing structure of its level once at most: one with an entry each cannot overflow.
+// A queue pair is in the queuing structure of its level at most once; with one entry each it cannot overflow.
 int Driver::give_queuing_structures() {
   const unsigned entries_log2 = log2_of(limits_.queue_pairs());
   for (unsigned level = 0; level < spec::quality_of_service_levels; ++level) {
@@ -182,7 +182,7 @@ bool Driver::is_removed(const pollfd& removal) const {
   return (removal.revents & (backend_->removal_condition() | POLLHUP | POLLERR)) != 0;
 }
 
-// The program learns of it before the function is given back.
+// The program learns of the removal before the driver returns the function.
 void Driver::lose() {
   collect_buffers_.stop();
   queue_pairs_.visit([](QueuePair& queue_pair) { queue_pair.lose(); });
@@ -292,8 +292,8 @@ int Driver::register_memory(uint32_t protection_domain, void* memory, uint64_t b
   return error;
 }
 
-// Of one piece, the smallest page that holds it whole, so that the list is short; the largest ones where none
-// does.
+// For one piece the smallest page that holds it whole, which keeps the list short; if none does, the largest
+// ones.
 int Driver::register_pieces(uint32_t protection_domain, std::span<const DmaPiece> pieces, uint64_t bytes,
                             uint64_t base, unsigned access_flags, uint32_t& key) {
   constexpr unsigned smallest_page_log2 = 12;

@@ -16,11 +16,11 @@ namespace {
 namespace registers = spec::underlying_function;
 using Clock = std::chrono::steady_clock;
 
-// After which a device that has not answered is given up; destroy waits for what is in flight.
+// Time after which the driver gives up on the device; destroy waits for work in flight.
 constexpr std::chrono::seconds time_limit{10};
 constexpr std::chrono::milliseconds between_looks{100}; // whether the device is there
 
-// The error number that libibverbs would give.
+// The errno that libibverbs would return.
 int error_of(spec::ManagementStatus status) {
   using enum spec::ManagementStatus;
   switch (status) {
@@ -99,7 +99,7 @@ MailboxInput& MailboxInput::add_pages(const DeviceMemory& memory) {
   return *this;
 }
 
-// Of a device that is gone nothing is left: what ends an object is done.
+// A removed device has no objects left: destroying one succeeds.
 ManagementQueue::Result ManagementQueue::answer_for_lost(spec::ManagementOpcode opcode) const {
   using enum spec::ManagementOpcode;
   switch (opcode) {

@@ -21,11 +21,11 @@ namespace fpga_verbs::driver {
 
 namespace {
 
-// Held by a call, and while the process forks, which several threads may do at once: a child has copies of
-// all pages that were replaced.
+// Held by a call and during a fork, which several threads may do at once: the child gets copies of all
+// replaced pages.
 std::mutex changing;
 
-// Frozen at a time: a thread that writes there waits for the copy of so much.
+// Bytes frozen at a time: a thread that writes there waits for the copy of this amount.
 constexpr size_t portion_bytes = size_t{64} << 10;
 constexpr size_t page = spec::page_bytes;
 
@@ -37,25 +37,25 @@ struct Range {
 Range frozen;                     // the portion that is being copied
 std::atomic<uint64_t> freezes{0}; // portions that were frozen; counted when `frozen` has the portion
 
-// A handler that the process had when this one was installed, and the one before that.
+// The handler that the process had when this one was installed, and the one before that.
 struct FormerHandler {
   struct sigaction action;
   const FormerHandler* before;
 };
 std::atomic<const FormerHandler*> former{nullptr};
 
-// The fault of a thread that was retried last; trivial, for memory cannot be allocated in a handler.
+// The last retried fault of a thread. Trivial, because a handler cannot allocate memory.
 struct RetriedFault {
   uintptr_t address;
   uint64_t freezes;
 };
 [[gnu::tls_model("initial-exec")]] thread_local constinit RetriedFault retried{0, 0};
 
-// A handler that was installed later may call the one that it replaced, which is this one, with the same
-// siginfo_t. Its last bytes, which the kernel clears, tell to which handler the signal was handed on.
+// A later handler may call the one that it replaced, which is this one, with the same siginfo_t. Its last
+// bytes, which the kernel clears, record the handler to which the signal was passed.
 constexpr size_t note_at = sizeof(siginfo_t) - sizeof(const FormerHandler*);
 
-// Null: the signal was not handed on yet.
+// Null: the signal has not been passed on.
 const FormerHandler* handed_to(const siginfo_t* info) {
   const FormerHandler* noted = nullptr;
   std::memcpy(&noted, reinterpret_cast<const uint8_t*>(info) + note_at, sizeof noted);
@@ -87,9 +87,9 @@ void hand_on(int signal, siginfo_t* info, void* context) {
     end_by_default(signal, info);
 }
 
-// A thread that has written to a frozen portion may get its signal when the portion is writable again, or
-// later: it writes once more. If it fails again at that address, and no portion was frozen meanwhile, the
-// fault is the program's own.
+// A thread that wrote to a frozen portion may get its signal after the portion is writable again: it writes
+// once more. If that fails at the same address, and no portion was frozen meanwhile, the fault belongs to the
+// program.
 void wait_or_hand_on(int signal, siginfo_t* info, void* context) {
   if (info->si_code == SEGV_ACCERR && handed_to(info) == nullptr) {
     const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
@@ -118,8 +118,8 @@ bool is_same(const struct sigaction& one, const struct sigaction& other) {
                                            : one.sa_handler == other.sa_handler);
 }
 
-// Installs the handler unless it is installed. It stays installed: a thread may get its signal at any time
-// after its write. Returns an errno.
+// Installs the handler once and for good: a thread may get its signal any time after its write. Returns an
+// errno.
 int install_handler() {
   struct sigaction before = {};
   if (sigaction(SIGSEGV, nullptr, &before) != 0)
@@ -135,8 +135,8 @@ int install_handler() {
   return sigaction(SIGSEGV, &action, nullptr) == 0 ? 0 : errno;
 }
 
-// Whole pages of a program hold more than its own objects: the address sanitizer, which looks at memcpy(),
-// would refuse what lies between them.
+// Whole pages contain more than the program's own objects: the address sanitizer, which checks memcpy(),
+// would refuse the rest.
 __attribute__((no_sanitize("address"))) void copy_pages(void* to, const void* from, size_t bytes) {
   auto* words = static_cast<uint64_t*>(to);
   const auto* source = static_cast<const uint64_t*>(from);
@@ -151,7 +151,7 @@ int replace_portion(uint8_t* pages, size_t bytes, void* shared, int protection) 
   if (may_be_written && mprotect(pages, bytes, PROT_READ) != 0)
     return errno;
   copy_pages(shared, pages, bytes);
-  // A second mapping of what is shared, in one step: no thread finds nothing there.
+  // Maps the shared memory a second time, in one step: no thread finds the range unmapped.
   int error = mremap(shared, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED ? errno : 0;
   if (error == 0)
     madvise(pages, bytes, MADV_DOFORK);
@@ -160,7 +160,7 @@ int replace_portion(uint8_t* pages, size_t bytes, void* shared, int protection) 
   return error;
 }
 
-// The ranges that a child copies, found before the fork: it allocates nothing itself.
+// Ranges that a child copies, collected before the fork, because the child cannot allocate.
 std::string shared_name;
 std::vector<MappedRange> to_copy;
 
@@ -204,8 +204,8 @@ int replace_pages(void* pages, size_t bytes, void* shared, int protection) {
     error = replace_portion(from + done, portion, static_cast<uint8_t*>(shared) + done, protection);
     frozen.begin = UINTPTR_MAX;
   }
-  // realloc() has the kernel move a mapping and make it longer, and behind the end of shared memory there is
-  // nothing. Where the last page is of another kind the kernel refuses that, and realloc() copies.
+  // realloc() lets the kernel move and extend a mapping, but shared memory has nothing after its end. If the
+  // last page is of another kind, the kernel refuses, and realloc() copies.
   if (bytes > page)
     madvise(from + bytes - page, page, MADV_RANDOM);
   return error;

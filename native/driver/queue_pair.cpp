@@ -152,7 +152,7 @@ int QueuePair::post_send(const SendRequest& request) {
   return 0;
 }
 
-// A post, for the state; `sentence` ends with its name.
+// A post, for the state check; `sentence` ends with the name of the state.
 int QueuePair::refuse(const char* sentence) const {
   return parts_.function.is_lost() ? parts_.function.explain_loss()
                                    : explain(EINVAL, std::string(sentence) + name(state()));
@@ -182,7 +182,7 @@ void QueuePair::publish_receives() {
 uint64_t QueuePair::complete(const Completion& completion) {
   const auto number = static_cast<uint16_t>(completion.entry.sequence_number());
   const bool is_receive = completion.is_receive();
-  // Of an unreliable service a send that fails brings the queue pair into SQE, where it goes on receiving.
+  // On an unreliable service a failed send moves the queue pair to SQE, in which it continues to receive.
   const bool is_reliable = options_.service_type == spec::ServiceType::reliable_connection;
   if (completion.entry.status() != spec::CompletionStatus::success && !flushing_.load() &&
       (is_reliable || is_receive))
@@ -194,7 +194,8 @@ uint64_t QueuePair::complete(const Completion& completion) {
   return options_.shared_receive_queue == nullptr ? 0 : options_.shared_receive_queue->complete(number);
 }
 
-// A poster that stores its tail after this has read the tail finds the mark, and tells the device itself.
+// A poster that stores its tail after this thread has read the tail finds the mark, and notifies the device
+// itself.
 void QueuePair::failed() {
   flushing_.store(true);
   if (!receive_queue_)

@@ -15,7 +15,7 @@ namespace fpga_verbs::driver {
 
 namespace {
 
-// A server gives a function to one client: all threads of the program use that one, one after the other.
+// A server gives a function to one client: all threads of the program use it in turn.
 class SharedFunction final : public board::BoardFunction {
 public:
   explicit SharedFunction(std::shared_ptr<served::ServedFunction> function)

@@ -44,7 +44,7 @@ SharedMemory::SharedMemory(board::BoardFunction& function) : function_(function)
   static_cast<void>(once);
 }
 
-// Null: it is the program's alone. Memory that it shared until it was deregistered is that, too.
+// Null: the memory is private to the program. This includes memory that was shared until its deregistration.
 std::shared_ptr<SharedMemory::Segment> SharedMemory::segment_of(const MappedRange& range) {
   const auto found = is_of_a_server(range) ? segments_.find(range.inode) : segments_.end();
   return found == segments_.end() ? nullptr : found->second.lock();
@@ -67,7 +67,7 @@ int SharedMemory::refuse(const Ranges& ranges, std::string& failure) {
   return 0;
 }
 
-// Ranges that lie one behind the other get one segment under them.
+// Adjacent ranges get one common segment.
 int SharedMemory::share(const MappedRange* first, const MappedRange* end, Segments& segments,
                         std::string& failure) {
   const uintptr_t begin = first->begin;

@@ -110,7 +110,7 @@ int SharedReceiveQueue::query(uint32_t& limit) {
 int SharedReceiveQueue::put(uint64_t id, std::span<const Segment> scatter) {
   const std::scoped_lock lock(mutex_);
   const auto posted = memory_.area().entries() - free_.size();
-  // Of a number that a message which never ends still holds, as if the queue were full.
+  // The number belongs to a message that never ends and still holds it; as if the queue were full.
   if (posted >= size_ || place_of_[next_] != no_place)
     return function_.is_lost()
                ? function_.explain_loss()

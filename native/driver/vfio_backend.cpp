@@ -18,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A function whose BARs are mapped: stores of several threads to pages of their own do not meet, so that all
-// use it as it is.
+// A function with mapped BARs: threads store to different pages, so all use it without a lock.
 class VfioBackend final : public Backend {
 public:
   VfioBackend(std::shared_ptr<pci::VfioFunction> function, PciIdentity identity)
@@ -42,7 +41,7 @@ bool is_address(std::string_view text) {
          });
 }
 
-// The last part of what a link names; "" : there is none.
+// The last path component of a link's target; "": none.
 std::string link_name(const fs::path& link) {
   std::error_code none;
   return fs::read_symlink(link, none).filename().string();
@@ -54,7 +53,7 @@ uint32_t number_in(const fs::path& file) {
   return static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 0));
 }
 
-// The files of iommufd, where the kernel has them and they may be opened.
+// The files of iommufd, if the kernel has them and the process may open them.
 void add_iommufd(const fs::path& sysfs, pci::VfioFunctionSetup& setup) {
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(sysfs / "vfio-dev", none)) {
@@ -68,7 +67,7 @@ void add_iommufd(const fs::path& sysfs, pci::VfioFunctionSetup& setup) {
   }
 }
 
-// Why the function is not to be had, as its folder in sysfs says; "" : nothing stands in the way there.
+// Reason why the function is not available, from its folder in sysfs; "": no obstacle there.
 std::string obstacle(const std::string& address, const fs::path& sysfs) {
   std::error_code none;
   if (!fs::exists(sysfs, none))

@@ -47,7 +47,7 @@ std::shared_ptr<Adapter> Adapter::open(OwnDevice& device) {
   return made;
 }
 
-// The threads of the driver are the parent's, where a child closes what it has inherited.
+// The threads of the driver belong to the parent; a child only closes what it inherited.
 Adapter::~Adapter() {
   if (getpid() != process_)
     static_cast<void>(driver_.release());
@@ -118,7 +118,7 @@ void Adapter::completed(uint32_t completion_queue_number) {
     static_cast<OwnChannel*>(queue->base.channel)->events.push(&queue->base);
 }
 
-// Threads that wait for a completion wake up, poll, and learn of it.
+// Threads that wait for a completion wake up, poll, and get the error.
 void Adapter::lose() {
   is_lost_ = true;
   for (OwnCompletionQueue* const queue : completion_queues_) {

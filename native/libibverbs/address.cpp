@@ -20,9 +20,9 @@ bool is_ipv4(const Gid& gid) {
   return std::equal(prefix.begin(), prefix.end(), gid.raw);
 }
 
-// The MAC address that a GID tells: that of a multicast group (RFC 1112, 6.4 and RFC 2464, 7), one that a
-// link-local GID was made from as EUI-64 (RFC 4291, appendix A), or that of an emulated board, which ends
-// with its IPv4 address. Links that reach others resolve what they do not know.
+// The MAC address that a GID implies: that of a multicast group (RFC 1112, 6.4 and RFC 2464, 7), the one from
+// which a link-local GID was derived as EUI-64 (RFC 4291, appendix A), or that of an emulated board, which
+// ends with its IPv4 address. Links to other devices resolve the rest.
 std::array<uint8_t, 6> mac_of(const Gid& gid) {
   const uint8_t* const raw = gid.raw;
   if (is_ipv4(gid) && raw[12] >> 4 == 0xe)
@@ -43,7 +43,7 @@ Gid gid_of_ipv4(const uint8_t* address) {
   return gid;
 }
 
-// The entry of the port's table with this GID; of a datagram to a group, the first of its kind.
+// The entry of the port's GID table with this GID; for a datagram to a group, the first of its kind.
 uint8_t own_index(const driver::PortFacts& facts, const Gid& destination) {
   for (size_t index = 0; index < facts.gids.size(); ++index)
     if (std::ranges::equal(facts.gids[index].gid(), destination.raw))
@@ -118,7 +118,7 @@ VERBS_EXPORT int ibv_destroy_ah(AddressHandle* handle) {
   return 0;
 }
 
-// GRH and IPv6 header are alike; an IPv4 header lies in the last 20 B (annex A17).
+// GRH and IPv6 header have the same layout; an IPv4 header occupies the last 20 B (annex A17).
 VERBS_EXPORT int ibv_init_ah_from_wc(Context* context, uint8_t port, WorkCompletion* completion,
                                      GlobalRouteHeader* header, AddressAttributes* attributes) {
   *attributes = {};

@@ -33,8 +33,8 @@ void fill(WorkCompletion& to, const driver::Completion& completion) {
   to.dlid_path_bits = static_cast<uint8_t>(entry.destination_path_bits());
 }
 
-// A program that polls without end has a CPU to itself beside an adapter. Here the other end of its
-// connection may wait for the same CPU: after some polls that found nothing a thread lets others go first.
+// Next to an adapter, a program that polls without pause has a CPU to itself. Here the other end of its
+// connection may wait for the same CPU: after some unsuccessful polls a thread yields.
 void found(bool nothing) {
   constexpr unsigned empty_polls = 64;
   thread_local unsigned empty = 0;
@@ -55,7 +55,7 @@ int next_poll(CompletionQueueEx* queue) {
   return 0;
 }
 
-// Held until end_poll, where it gives 0.
+// Held until end_poll, if it returns 0.
 int start_poll(CompletionQueueEx* queue, PollAttributes* attributes) {
   OwnCompletionQueue& polled = own(queue);
   if (attributes->comp_mask != 0)

@@ -12,8 +12,8 @@ namespace fpga_verbs::verbs {
 
 namespace {
 
-// The board of programs that name none: boards of all programs of this user in this network namespace
-// meet.
+// The board of programs that name none: it connects the boards of all programs of this user in this network
+// namespace.
 constexpr const char* usual_device = "emu:?linkLayer=infiniband&link=host:default";
 
 void set_text(char* to, size_t room, const std::string& text) {
@@ -22,7 +22,7 @@ void set_text(char* to, size_t room, const std::string& text) {
   to[bytes] = 0;
 }
 
-// Never freed: threads may use it to the process' end.
+// Never freed: threads may use it until the process ends.
 OwnDevice& the_device() {
   static OwnDevice* const device = [] {
     auto* const made = new OwnDevice{};
@@ -40,7 +40,7 @@ OwnDevice& the_device() {
   return *device;
 }
 
-// Null: errno says why.
+// Null: errno has the reason.
 std::shared_ptr<Adapter> adapter_of(OwnDevice& device) {
   const std::scoped_lock lock(device.mutex);
   if (device.adapter == nullptr || device.adapter->process() != getpid())
@@ -98,7 +98,7 @@ VERBS_EXPORT int ibv_close_device(Context* context) {
   pthread_mutex_destroy(&context->mutex);
   const std::scoped_lock lock(device.mutex);
   closed->adapter.reset();
-  // The last one closes the board: the device reaches nothing of the program any more.
+  // The last one closes the board: the device accesses no memory of the program any more.
   if (device.adapter.use_count() == 1)
     device.adapter.reset();
   return 0;
@@ -116,8 +116,8 @@ VERBS_EXPORT void ibv_unimport_mr(MemoryRegion*) {}
 VERBS_EXPORT void* ibv_import_dm(Context*, uint32_t) { return failed<void>(EOPNOTSUPP); }
 VERBS_EXPORT void ibv_unimport_dm(void*) {}
 
-// Memory of the device's queues is not given to children; registered memory stays the parent's own, which the
-// board of the parent's process reaches through the parent's mapping.
+// Children do not inherit the memory of the device's queues. Registered memory stays private to the parent,
+// whose board accesses it through the parent's mapping.
 VERBS_EXPORT int ibv_fork_init() { return 0; }
 VERBS_EXPORT int ibv_is_fork_initialized() {
   constexpr int unneeded = 2;

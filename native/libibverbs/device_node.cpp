@@ -1,6 +1,6 @@
-// A library of its own, which `hca run` has loaded before all others: UCX passes a device over whose node in
-// /dev/infiniband is no character device that it may read and write, though it never opens it. For this one
-// path the answers are those of /dev/null; all other calls go on to the C library.
+// A separate library, which `hca run` preloads: UCX skips a device whose node in /dev/infiniband is not a
+// readable and writable character device, though it never opens the node. For this one path the library
+// answers as for /dev/null; it forwards all other calls to the C library.
 #include "libibverbs/device_node.h"
 #include "libibverbs/exported.h"
 
@@ -14,13 +14,13 @@ namespace fpga_verbs::verbs {
 
 namespace {
 
-// A path that is missing is the C library's to refuse, though its header says that there is none.
+// The C library must refuse a null path, although its header excludes one.
 const char* answering(const char* path) {
   const char* const volatile asked = path;
   return asked != nullptr && std::strcmp(asked, device_node_path) == 0 ? "/dev/null" : path;
 }
 
-// A function of the library that comes next, looked up at the first call.
+// A function of the next library, looked up at the first call.
 template <class... Arguments> class Next {
 public:
   using Function = int(Arguments...);
@@ -43,7 +43,7 @@ private:
   std::atomic<Function*> found_{nullptr};
 };
 
-// There before constructors run: programs call these in theirs.
+// Available before constructors run, because the constructors of programs call these.
 constinit Next<const char*, int> next_access("access");
 constinit Next<const char*, struct stat*> next_stat("stat");
 constinit Next<const char*, struct stat64*> next_stat64("stat64");
@@ -60,7 +60,7 @@ VERBS_EXPORT int stat64(const char* path, struct stat64* found) {
   return next_stat64(answering(path), found);
 }
 
-// stat() and stat64() of programs that were linked with a C library before 2.33.
+// stat() and stat64() for programs linked with a C library before 2.33.
 VERBS_EXPORT int __xstat(int version, const char* path, struct stat* found) {
   return next_xstat(version, answering(path), found);
 }

@@ -30,7 +30,7 @@ Subject subject_of(const AsyncEvent& event) {
   }
 }
 
-// Under the mutex of what an event is about: its counts change, and its destruction waits for them.
+// Under the mutex of the event's object: its counts change, and its destruction waits for them.
 template <class Shown, class Change> void change(Shown& shown, Change&& change) {
   pthread_mutex_lock(&shown.mutex);
   change();

@@ -1,4 +1,4 @@
-// Posting by ibv_wr_*: work requests are built between wr_start and wr_complete, and posted there.
+// Posting by ibv_wr_*: the program builds work requests between wr_start and wr_complete, which posts them.
 #include "driver/explanation.h"
 #include "libibverbs/objects.h"
 
@@ -10,12 +10,12 @@ namespace {
 
 OwnQueuePair& own(QueuePairEx* queue_pair) { return *static_cast<OwnQueuePair*>(queue_pair); }
 
-// wr_complete tells of the error, and posts nothing then.
+// wr_complete then reports the error and posts nothing.
 void refuse(QueuePairEx* queue_pair, const char* what) {
   own(queue_pair).build_error = driver::explain(EINVAL, what);
 }
 
-// Begins a work request.
+// Starts a work request.
 spec::CommandHeader& begin(QueuePairEx* queue_pair, spec::Opcode opcode) {
   BuiltRequest& built = own(queue_pair).built.emplace_back();
   built.request.id = queue_pair->wr_id;
@@ -50,7 +50,7 @@ void bind(QueuePairEx* queue_pair, MemoryWindow*, uint32_t key, const BindInfo* 
   built.binding.set_access_flags(info->mw_access_flags & access_own);
 }
 
-// Of the work request that was begun last.
+// Of the most recently started work request.
 BuiltRequest* last(QueuePairEx* queue_pair) {
   std::vector<BuiltRequest>& built = own(queue_pair).built;
   if (!built.empty())
@@ -67,7 +67,7 @@ void set_datagram_address(QueuePairEx* queue_pair, AddressHandle* handle, uint32
   }
 }
 
-// Inline data is the caller's only until the call returns.
+// Inline data belongs to the caller and is valid only during the call.
 void set_inline_list(QueuePairEx* queue_pair, size_t count, const DataBuffer* list) {
   BuiltRequest* const built = last(queue_pair);
   if (built == nullptr)

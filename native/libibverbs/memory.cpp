@@ -13,8 +13,8 @@ namespace fpga_verbs::verbs {
 
 namespace {
 
-// Whether the program has all of a range of memory, with the right to write it where that is wanted: as the
-// kernel asks when it pins pages. A page that is missing would end the process when the device reaches it.
+// Whether the program has mapped a whole range of memory, writable if required: the check that the kernel
+// makes when it pins pages. A missing page would end the process at the device's access.
 bool is_mapped(const void* memory, size_t bytes, bool writable) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   std::vector<driver::MappedRange> ranges;
@@ -82,7 +82,7 @@ VERBS_EXPORT int ibv_dealloc_pd(ProtectionDomain* domain) {
   return 0;
 }
 
-// Threads have no resources of their own: a thread domain is a promise that needs none.
+// Threads have no resources of their own, so a thread domain needs none.
 ThreadDomain* alloc_td(Context* context, void*) { return new ThreadDomain{context}; }
 int dealloc_td(ThreadDomain* domain) {
   delete domain;
@@ -132,7 +132,7 @@ VERBS_EXPORT MemoryRegion* ibv_reg_dmabuf_mr(ProtectionDomain*, uint64_t, size_t
   return failed<MemoryRegion>(driver::explain(EOPNOTSUPP, "dmabuf memory cannot be registered"));
 }
 
-// The new key is another one: the region shows it. An error leaves the old one as it was.
+// The new key differs: the region shows it. An error leaves the old region unchanged.
 VERBS_EXPORT int ibv_rereg_mr(MemoryRegion* shown, int flags, ProtectionDomain* domain, void* memory,
                               size_t bytes, int access) {
   enum : int { translation = 1, protection_domain = 2, rights = 4, input_error = -1 };
@@ -192,7 +192,7 @@ int dealloc_mw(MemoryWindow* window) {
   return 0;
 }
 
-// Type 1: the library chooses the new key, and shows it.
+// Type 1: the library chooses the new key and stores it in the window.
 int bind_mw(QueuePair* queue_pair, MemoryWindow* window, Bind* bind) {
   constexpr uint32_t variant = 0xff;
   const uint32_t key = (window->rkey & ~variant) | ((window->rkey + 1) & variant);

@@ -1,5 +1,5 @@
 // Verbs of rdma-core 59 to 65, IBVERBS_1.15 to 1.18: registration by a structure, buffers that the library
-// allocates, the speed of a port. Hints to caches, device memory and counters of completions are not there.
+// allocates, the speed of a port. Cache hints, device memory and completion counters are not supported.
 #include "driver/explanation.h"
 #include "libibverbs/exported.h"
 #include "libibverbs/objects.h"
@@ -17,7 +17,7 @@ int ibv_query_port(Context*, uint8_t, PortAttributes*);
 
 namespace {
 
-// Memory of ibv_alloc_buf, which programs have a pointer to and do not look into.
+// Memory of ibv_alloc_buf. Programs hold a pointer to it and do not access its members.
 struct Buffer {
   ProtectionDomain* domain;
   void* memory;
@@ -112,7 +112,7 @@ VERBS_EXPORT int ibv_export_buf_dmabuf_fd(Buffer*) {
   return -1;
 }
 
-// Lanes times what each gives (InfiniBand volume 1, 14.2.5.6).
+// Number of lanes times the speed of each (InfiniBand volume 1, 14.2.5.6).
 VERBS_EXPORT int ibv_query_port_speed(Context* context, uint32_t port, uint64_t* speed) {
   struct Code {
     unsigned value;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Address no_address = ~Address{0};
 
-// The MAC address at a place in the Ethernet header.
+// The MAC address at an offset in the Ethernet header.
 Address mac_at(std::span<const uint8_t> packet, size_t place) {
   constexpr size_t padding = spec::EthernetHeader::padding_width / 8; // not on the wire
   if (packet.size() < spec::EthernetHeader::bytes - padding)

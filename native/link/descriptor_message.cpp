@@ -45,13 +45,13 @@ std::optional<ReceivedMessage> receive_message(int socket, std::span<std::byte> 
   msghdr header = {};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
-  // The kernel installs as many as there is room for: CMSG_SPACE, which rounds up, would let one more in.
+  // The kernel installs as many as fit: CMSG_SPACE, which rounds up, would admit one more.
   const size_t most = std::min(descriptors.size(), most_descriptors);
   if (most != 0) {
     header.msg_control = control.data();
     header.msg_controllen = CMSG_LEN(most * sizeof(int));
   }
-  // MSG_TRUNC: the length is that of the message, not of the part that had room.
+  // MSG_TRUNC: returns the length of the message, not of the part that fitted.
   const ssize_t length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_TRUNC | flags);
   if (length < 0)
     return std::nullopt;

@@ -18,7 +18,7 @@ void write_ethernet_header(uint8_t* at, const MacAddress& to, const MacAddress& 
 }
 
 spec::EtherType ether_type_of(std::span<const uint8_t> frame) {
-  // The EtherType is the end of the Ethernet header, as of a tag.
+  // The EtherType ends the Ethernet header, and a tag.
   const uint8_t* const end = frame.data() + ethernet_bytes;
   return static_cast<spec::EtherType>(
       read_header<spec::VirtualLanHeader>(end - spec::VirtualLanHeader::bytes).ether_type());
@@ -45,7 +45,7 @@ std::optional<size_t> untag(std::span<uint8_t> frame, unsigned vlan) {
   if (frame.size() < tagged_ethernet_bytes ||
       read_header<spec::VirtualLanHeader>(frame.data() + ethernet_bytes).tag_control() % vlans != vlan)
     return std::nullopt;
-  // The tag begins with its EtherType, and ends before that of what it holds.
+  // The tag starts with its EtherType and ends before that of its content.
   constexpr size_t macs = 2 * sizeof(MacAddress);
   std::memmove(frame.data() + macs, frame.data() + macs + spec::VirtualLanHeader::bytes,
                frame.size() - macs - spec::VirtualLanHeader::bytes);

@@ -24,7 +24,7 @@ Descriptor datagram_socket() {
   return Descriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
-// The socket that a killed board has left behind is replaced.
+// Replaces the socket of a killed board.
 bool bind_to(const Descriptor& socket, const sockaddr_un& path) {
   if (bind(socket.get(), generic(path), sizeof path) == 0)
     return true;
@@ -67,7 +67,7 @@ EthernetLink::EthernetLink(Descriptor in, Descriptor out, const EthernetOptions&
 
 EthernetLink::~EthernetLink() { unlink(options_.own_path.sun_path); }
 
-// Out.
+// Transmit side.
 
 SendResult EthernetLink::send(Lane, std::span<const uint8_t> packet) {
   if (!transmit_ready())
@@ -85,7 +85,7 @@ SendResult EthernetLink::send(Lane, std::span<const uint8_t> packet) {
   return SendResult::sent;
 }
 
-// Asks for a neighbor again for each packet that is to go there: an answer may have been lost.
+// Requests the MAC of a neighbor again for each packet to it, because an answer may have been lost.
 void EthernetLink::ask(const NetworkAddress& wanted, std::span<const uint8_t> packet) {
   if (waiting_.size() == most_waiting)
     waiting_.pop_front();
@@ -95,7 +95,7 @@ void EthernetLink::ask(const NetworkAddress& wanted, std::span<const uint8_t> pa
   transmit(neighbor_question({.address = address, .mac = mac_address(own)}, wanted));
 }
 
-// False: the peer has no room for them yet.
+// False: the peer has no room for the packets yet.
 bool EthernetLink::transmit_ready() {
   while (!ready_.empty()) {
     if (transmit(ready_.front()) == SendResult::paused)
@@ -105,7 +105,7 @@ bool EthernetLink::transmit_ready() {
   return true;
 }
 
-// A frame, with another destination where one is given, and the tag of the link's virtual LAN.
+// A frame, with another destination if one is given, and the VLAN tag of the link.
 SendResult EthernetLink::transmit(std::span<const uint8_t> frame, const MacAddress* destination) {
   const auto tagged = tagged_header(frame, options_.vlan);
   const auto header = options_.vlan == 0 ? frame.first(ethernet_bytes) : std::span<const uint8_t>(tagged);
@@ -116,7 +116,7 @@ SendResult EthernetLink::transmit(std::span<const uint8_t> frame, const MacAddre
   msghdr message = {};
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
-  // A peer that was not there, or that went, may be there by now.
+  // A peer that was absent may be present now.
   for (const bool is_connected : {true, false}) {
     if (!is_connected && !connect_out())
       break;
@@ -130,13 +130,13 @@ SendResult EthernetLink::transmit(std::span<const uint8_t> frame, const MacAddre
   return SendResult::unreachable;
 }
 
-// To the peer, which may have come, or come anew.
+// Sends to the peer, which may have started or restarted.
 bool EthernetLink::connect_out() {
   const sockaddr_un& path = options_.peer_path;
   return connect(out_.get(), generic(path), sizeof path) == 0;
 }
 
-// In.
+// Receive side.
 
 std::span<const uint8_t> EthernetLink::front(Lane lane) {
   if (arrived_.front(lane).empty() && watch_.is_readable())
@@ -162,7 +162,7 @@ void EthernetLink::receive() {
   watch_.end_reading(false);
 }
 
-// The frame lies in the first free buffer.
+// The frame is in the first free buffer.
 void EthernetLink::accept(std::span<const uint8_t> frame) {
   if (const auto datagram = datagram_of(frame)) {
     if (datagram->to.port == spec::rocev2_udp_port &&

@@ -8,7 +8,7 @@ namespace fpga_verbs::link {
 
 namespace {
 
-// Addresses of the two link layers are different keys.
+// Addresses of the two link layers have different keys.
 constexpr Address key_of(spec::LinkLayer link_layer, Address address) {
   return static_cast<Address>(link_layer) << 48 | address;
 }

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The greeting of a process that comes, beside the memory that it brings.
+// Greeting of a process that connects, sent with its memory.
 struct HostGreeting {
   static constexpr uint64_t expected_magic = 0x3174'736f'682d'7666; // "fv-host1"
 
@@ -27,7 +27,7 @@ struct HostGreeting {
 constexpr milliseconds saying_takes{5000};
 constexpr size_t most_callers = 64;
 constexpr unsigned messages_at_once = 64;
-// Within which a port that has just come may miss what is sent to a group: datagrams may be lost.
+// For this time a new port may miss packets to a group: datagrams may be lost.
 constexpr milliseconds members_are_fresh{20};
 
 pollfd waiting_for(int descriptor) { return {descriptor, POLLIN, 0}; }
@@ -37,7 +37,7 @@ pollfd waiting_for(int descriptor) { return {descriptor, POLLIN, 0}; }
 std::unique_ptr<HostFabricLink> HostFabricLink::make(const std::string& name, spec::LinkLayer link_layer,
                                                      std::optional<unsigned> board_number,
                                                      std::string& failure) {
-  // Boards of different link layers cannot talk to each other, and their numbers stand for other addresses.
+  // Boards of different link layers cannot communicate, and their numbers stand for different addresses.
   HostNames names("host/" + name + (link_layer == spec::LinkLayer::ethernet ? "/eth" : "/ib"));
   Descriptor event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event) {
@@ -92,7 +92,7 @@ void HostFabricLink::notify() {
     receiver_->notify();
 }
 
-// Out.
+// Transmit side.
 
 std::optional<unsigned> HostFabricLink::number_of(Address address) const {
   const Address first = first_address(link_layer_, 0);
@@ -102,7 +102,7 @@ std::optional<unsigned> HostFabricLink::number_of(Address address) const {
                                                     : std::nullopt;
 }
 
-// Null: no process has the number.
+// Null: no process has this number.
 HostFabricLink::Way* HostFabricLink::way_to(unsigned number) {
   std::shared_ptr<Way>& way = to_[number];
   if (way != nullptr && !way->gone.load(std::memory_order_relaxed))
@@ -144,8 +144,8 @@ SendResult HostFabricLink::put(Way& way, Lane lane, std::span<const uint8_t> pac
   uint64_t& tail = way.count[static_cast<size_t>(lane)];
   const auto used = [&] { return tail - ring.head.load(std::memory_order_seq_cst); };
   if (used() >= SharedRing::packets) {
-    // The other end looks for waiting producers after it has made room: it sees the mark, or the room is seen
-    // here.
+    // After making room, the other end checks for waiting producers: it sees the mark, or this end sees the
+    // room.
     ring.producer_waits.store(1, std::memory_order_seq_cst);
     const uint64_t now_used = used();
     if (now_used == SharedRing::packets)
@@ -166,7 +166,7 @@ SendResult HostFabricLink::put(Way& way, Lane lane, std::span<const uint8_t> pac
   return SendResult::sent;
 }
 
-// To all others: those that have no room lose it.
+// Sends to all others; those without room lose the packet.
 SendResult HostFabricLink::send_to_all(Lane lane, std::span<const uint8_t> packet) {
   if (const Clock::time_point now = Clock::now(); now - looked_ >= members_are_fresh) {
     members_ = names_.taken();
@@ -178,20 +178,20 @@ SendResult HostFabricLink::send_to_all(Lane lane, std::span<const uint8_t> packe
   return SendResult::sent;
 }
 
-// Never waits: this end of the socket is this process' own, and so is how it sends.
+// Never waits: this process owns this end of the socket, and its send mode.
 void HostFabricLink::wake(const Way& way) {
   constexpr uint8_t message = 0;
   ::send(way.socket.get(), &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL); // full: it is awake
 }
 
-// In.
+// Receive side.
 
 void HostFabricLink::refresh() {
   const uint64_t changes = changes_.load(std::memory_order_acquire);
   if (changes == copied_)
     return;
   const std::scoped_lock lock(mutex_);
-  // Packets that one has sent before it went are there still.
+  // Packets sent before the process left are still there.
   std::erase_if(come_, [](const std::shared_ptr<Way>& way) {
     return way->gone.load() && way->is_drained(Lane::responses) && way->is_drained(Lane::requests);
   });
@@ -230,7 +230,7 @@ std::span<const uint8_t> HostFabricLink::front_of(Way& way, Lane lane) {
   return {};
 }
 
-// Whether there is nothing, after the other end was told to wake this one.
+// Whether the ring is empty, after this end asked the other one to wake it.
 bool HostFabricLink::is_empty(Way& way, Lane lane) {
   if (!way.is_drained(lane))
     return false;
@@ -240,7 +240,7 @@ bool HostFabricLink::is_empty(Way& way, Lane lane) {
   return way.is_drained(lane);
 }
 
-// The device's threads take turns, and look between two packets: the copy is as good as the last front().
+// The device's threads take turns, and check between two packets: the copy is as good as the last front().
 bool HostFabricLink::has_arrived() {
   const std::scoped_lock lock(mutex_);
   return std::ranges::any_of(come_, [](const std::shared_ptr<Way>& way) {
@@ -252,7 +252,7 @@ bool HostFabricLink::has_arrived() {
   });
 }
 
-// The next packet may be another's: none waits behind one that sends without end.
+// The next packet may be from another process, so that none waits behind one that sends continuously.
 void HostFabricLink::pop(Lane lane) {
   const auto index = static_cast<size_t>(lane);
   const std::shared_ptr<Way> way = std::exchange(shown_[index], nullptr);
@@ -263,7 +263,7 @@ void HostFabricLink::pop(Lane lane) {
     wake(*way);
 }
 
-// The thread: it hears of processes that come, that wake this end, and that have gone.
+// The thread. It receives processes that connect, that wake this end, and that leave.
 
 void HostFabricLink::wake_thread() { eventfd_write(event_.get(), 1); }
 
@@ -273,7 +273,7 @@ void HostFabricLink::run() {
       notify();
 }
 
-// Gives whether the device is to look.
+// Returns whether the device must check.
 bool HostFabricLink::wait() {
   std::vector<std::shared_ptr<Way>> ways;
   {
@@ -315,7 +315,7 @@ bool HostFabricLink::wait() {
   return is_new;
 }
 
-// It wakes this end, or has gone.
+// The process wakes this end, or has left.
 void HostFabricLink::hear(Way& way) {
   for (unsigned i = 0; i < messages_at_once; ++i) {
     uint8_t message = 0;
@@ -330,7 +330,7 @@ void HostFabricLink::hear(Way& way) {
   }
 }
 
-// A process has come; the oldest that has said nothing leaves its place to it.
+// A process has connected; the oldest silent one yields its place.
 void HostFabricLink::welcome() {
   Descriptor socket(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket || !is_of_this_user(socket.get()))
@@ -340,7 +340,7 @@ void HostFabricLink::welcome() {
   callers_.push_back({std::move(socket), Clock::now() + saying_takes});
 }
 
-// Whether it is waited for further.
+// Whether this end still waits for it.
 bool HostFabricLink::hear(Caller& caller) {
   HostGreeting greeting{.magic = 0};
   Descriptor memory;

@@ -22,7 +22,7 @@ Descriptor new_socket() {
   return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// An abstract address: its path begins with 0 and ends with its length.
+// An abstract address: its path starts with 0 and ends with its length.
 struct AbstractAddress {
   explicit AbstractAddress(const std::string& path) {
     generic.sun_family = AF_UNIX;
@@ -59,7 +59,7 @@ Descriptor HostNames::connect(unsigned number) const {
   return made;
 }
 
-// The kernel lists them with an @ before the name.
+// The kernel lists these sockets with an @ before the name.
 std::vector<unsigned> HostNames::taken() const {
   std::vector<unsigned> numbers;
   std::ifstream listed("/proc/net/unix");

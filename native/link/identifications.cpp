@@ -31,7 +31,7 @@ constexpr uint32_t multiply(uint32_t a, uint32_t b) {
   return product;
 }
 
-// The register before 2^n zero bytes, of one whose value is 1 behind them.
+// The register 2^n zero bytes before it has the value 1.
 constexpr std::array<uint32_t, 16> backward = [] {
   uint32_t bits = ((one ^ reflected) << 1) | 1; // before one bit
   for (unsigned doubled = 0; doubled < 3; ++doubled)
@@ -44,7 +44,7 @@ constexpr std::array<uint32_t, 16> backward = [] {
   return powers;
 }();
 
-// The register before so many zero bytes.
+// The register this number of zero bytes earlier.
 uint32_t rewind(uint32_t crc, size_t bytes) {
   for (size_t n = 0; n < backward.size(); ++n)
     if ((bytes >> n & 1) != 0)
@@ -52,8 +52,8 @@ uint32_t rewind(uint32_t crc, size_t bytes) {
   return crc;
 }
 
-// The difference of the four bytes of the header from the identification on to those that the ICRC was made
-// with, if nothing else differs: the first byte in the lowest bits.
+// The XOR of the four header bytes from the identification on with those that the ICRC covers, if nothing
+// else differs; the first byte is in the lowest bits.
 uint32_t difference_of(std::span<const uint8_t> network) {
   const size_t covered = network.size() - spec::icrc_bytes;
   uint32_t crc = wire::icrc_of_headers(wire::PacketFraming::ethernet_ipv4, network.data(), headers_bytes);

@@ -17,7 +17,7 @@ Descriptor new_socket() {
   return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// An abstract address: its path begins with 0 and ends with its length.
+// An abstract address: its path starts with 0 and ends with its length.
 struct Address {
   explicit Address(const std::string& path) {
     address.sun_family = AF_UNIX;

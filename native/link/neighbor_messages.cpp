@@ -47,20 +47,20 @@ NetworkAddress mapped(std::span<const uint8_t, ipv4_bytes> address) {
   return made;
 }
 
-// The group of those whose address ends alike (RFC 4291, 2.7.1).
+// Solicited-node group of an address (RFC 4291, 2.7.1).
 NetworkAddress solicited_group(const NetworkAddress& address) {
   NetworkAddress group{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0xff};
   std::copy(address.end() - 3, address.end(), group.end() - 3);
   return group;
 }
 
-// Of a group (RFC 2464, 7).
+// MAC address of a group (RFC 2464, 7).
 MacAddress group_mac(const NetworkAddress& group) {
   return {0x33, 0x33, group[12], group[13], group[14], group[15]};
 }
 
-// The sum that the checksum of ICMPv6 is the inverse of: of the message, and of its IPv6 header the
-// addresses, the length and the protocol (RFC 8200, 8.1).
+// Sum over the message and, from its IPv6 header, the addresses, the length and the protocol (RFC 8200, 8.1).
+// The checksum of ICMPv6 is its inverse.
 uint32_t icmp_sum(const Ipv6Header& ip, const uint8_t* message) {
   return wire::folded(wire::internet_sum(ip.source_address().data(), ip.source_address_bytes) +
                       wire::internet_sum(ip.destination_address().data(), ip.destination_address_bytes) +
@@ -132,7 +132,7 @@ std::vector<uint8_t> address_resolution(AddressResolutionOperation operation, co
   return frame;
 }
 
-// `message` is whole but for the MAC and the checksum.
+// `message` is complete except for the MAC and the checksum.
 std::vector<uint8_t> discovery(spec::NeighborMessage message, const Neighbor& own, const Neighbor& to) {
   message.set_option_length(1);
   message.set_mac(own.mac);

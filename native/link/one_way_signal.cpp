@@ -12,7 +12,7 @@ std::optional<OneWaySignal> OneWaySignal::make(Descriptor& far_end) {
     return std::nullopt;
   OneWaySignal made{Descriptor(ends[0])};
   far_end = Descriptor(ends[1]);
-  // Bytes that the other end sends would lie here for ever.
+  // Bytes from the other end would stay here forever.
   if (shutdown(ends[0], SHUT_RD) != 0)
     return std::nullopt;
   return made;

@@ -19,7 +19,7 @@ constexpr int read_write = PROT_READ | PROT_WRITE;
 
 } // namespace
 
-// Memory that others may not write is mapped here before it is sealed.
+// Memory that others may not write must be mapped here before it is sealed.
 std::optional<SealedMemory> SealedMemory::make(const char* name, size_t bytes, Others others) {
   Descriptor descriptor(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!descriptor || ftruncate(descriptor.get(), static_cast<off_t>(bytes)) != 0)
@@ -65,7 +65,7 @@ SealedMemory& SealedMemory::operator=(SealedMemory&& other) noexcept {
   return *this;
 }
 
-// In pieces: a thread that maps something meanwhile waits for one of them only.
+// In pieces: a thread that maps memory meanwhile waits for one of them only.
 SealedMemory::~SealedMemory() {
   constexpr size_t piece = size_t{64} << 20;
   for (size_t left = data_ == nullptr ? 0 : bytes_; left != 0;) {

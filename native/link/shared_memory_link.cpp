@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds again_after{100};
-// That a process may take to say what it wants, or to answer.
+// Time limit for a process to state its request, or to answer.
 constexpr milliseconds saying_takes{5000};
 constexpr size_t most_callers = 8;
 constexpr unsigned messages_at_once = 64;
@@ -46,7 +46,7 @@ SharedMemoryLink::~SharedMemoryLink() {
     thread_.join();
 }
 
-// Meeting.
+// Connecting.
 
 // The first end of a name listens for the other.
 bool SharedMemoryLink::begin(std::optional<unsigned> board_number, std::string& failure) {
@@ -72,7 +72,7 @@ bool SharedMemoryLink::begin(std::optional<unsigned> board_number, std::string& 
   return false;
 }
 
-// Says what this end wants, and waits a moment for the answer. The other end may go instead.
+// States the request of this end, and waits briefly for the answer. The other end may leave instead.
 SharedMemoryLink::Paired SharedMemoryLink::pair(Descriptor socket, std::optional<unsigned> board_number,
                                                 std::string& failure) {
   if (!MeetingPlace::send(socket.get(), {.board_number = board_number.value_or(Greeting::any_number)}))
@@ -97,7 +97,7 @@ SharedMemoryLink::Paired SharedMemoryLink::pair(Descriptor socket, std::optional
   }
 }
 
-// The end that listens tells its number, and brings the memory.
+// The listening end states its number and brings the memory.
 SharedMemoryLink::Paired SharedMemoryLink::take_answer(Descriptor socket, Greeted greeted,
                                                        std::optional<unsigned> board_number,
                                                        unsigned& own_number, std::string& failure) {
@@ -141,8 +141,8 @@ std::shared_ptr<SharedMemoryLink::Peer> SharedMemoryLink::present_peer() {
   return found != nullptr && !found->gone.load() ? std::move(found) : nullptr;
 }
 
-// The thread. It waits for all that may come at once: a process that has come and says nothing keeps neither
-// another one, nor the end of the link, waiting.
+// The thread. It waits for all possible events at once: a process that connects and stays silent delays
+// neither another one nor the end of the link.
 
 void SharedMemoryLink::run() {
   while (!stop_.load()) {
@@ -152,7 +152,7 @@ void SharedMemoryLink::run() {
   }
 }
 
-// Asks the end that listens; where there is none, this one listens.
+// Asks the listening end; if there is none, this end listens.
 void SharedMemoryLink::look_for_other() {
   bool is_crowded = false;
   again_ = Clock::now() + again_after;
@@ -164,7 +164,7 @@ void SharedMemoryLink::look_for_other() {
   }
 }
 
-// Milliseconds until a peer must have sent something; -1: nothing is waited for.
+// Milliseconds until a peer must have sent something; -1: waits for nothing.
 int SharedMemoryLink::timeout() const {
   if (!asked_ && callers_.empty())
     return -1;
@@ -179,7 +179,8 @@ void SharedMemoryLink::wait() {
                              waiting_for(asked_ ? asked_->socket.get() : -1)};
   for (const Caller& caller : callers_)
     polled.push_back(waiting_for(caller.socket.get()));
-  // The kernel looks at it last: it sees the end of the other before a process that has come after that.
+  // The kernel reports this descriptor last: this thread sees the end of the other process before a later one
+  // connects.
   polled.push_back(waiting_for(present == nullptr ? -1 : present->socket.get()));
   if (poll(polled.data(), polled.size(), is_alone ? static_cast<int>(again_after.count()) : timeout()) < 0)
     return;
@@ -198,7 +199,7 @@ void SharedMemoryLink::wait() {
     welcome();
 }
 
-// It wakes this end, or has gone. Packets that it has sent before are there still.
+// The process wakes this end, or has left. Packets that it sent before are still there.
 void SharedMemoryLink::hear_peer(Peer& peer) {
   for (unsigned i = 0; i < messages_at_once; ++i) {
     uint8_t message = 0;
@@ -212,7 +213,7 @@ void SharedMemoryLink::hear_peer(Peer& peer) {
   notify();
 }
 
-// Packets that wait for room in its rings have nowhere to go.
+// Packets that wait for room in its rings have no destination any more.
 void SharedMemoryLink::part_from(Peer& peer) {
   peer.gone.store(true);
   const std::scoped_lock lock(mutex_);
@@ -232,7 +233,7 @@ void SharedMemoryLink::hear_answer() {
     take_answer(std::move(socket), std::move(greeted), board_number_, number, failure);
 }
 
-// A process has come; the oldest that has said nothing leaves its place to it.
+// A process has connected; the oldest silent one yields its place.
 void SharedMemoryLink::welcome() {
   Descriptor socket = MeetingPlace::accept(listening_.get());
   if (!socket)
@@ -242,7 +243,7 @@ void SharedMemoryLink::welcome() {
   callers_.push_back({std::move(socket), Clock::now() + saying_takes});
 }
 
-// Whether it is waited for further.
+// Whether this end still waits for it.
 bool SharedMemoryLink::receive_greeting(Caller& caller) {
   Greeted greeted;
   const Received received = MeetingPlace::receive(caller.socket.get(), greeted);
@@ -251,7 +252,7 @@ bool SharedMemoryLink::receive_greeting(Caller& caller) {
   return received == Received::nothing;
 }
 
-// Brings the memory, if there is no other end yet, and this one's number, if the caller's is another.
+// Brings the memory if there is no other end yet, and this end's number if it differs from the caller's.
 void SharedMemoryLink::answer(Caller& caller, uint32_t wanted) {
   const Greeting greeting{.taken = present_peer() == nullptr ? 0U : 1U, .board_number = board_number_};
   auto made = std::make_shared<Peer>();
@@ -262,7 +263,7 @@ void SharedMemoryLink::answer(Caller& caller, uint32_t wanted) {
     return;
   }
   made->socket = std::move(caller.socket);
-  // First adopted, then answered: the caller may rely on packets of this end as soon as it has the answer.
+  // Adopts first, then answers: after the answer the caller may rely on packets of this end.
   adopt(made);
   if (!MeetingPlace::send(made->socket.get(), greeting, made->mapping->memory()))
     part_from(*made);
@@ -276,7 +277,7 @@ void SharedMemoryLink::notify() {
 
 void SharedMemoryLink::wake_thread() { eventfd_write(event_.get(), 1); }
 
-// Never waits: this end of the socket is this process' own, and so is how it sends.
+// Never waits: this process owns this end of the socket, and its send mode.
 void SharedMemoryLink::wake(const Peer& peer) {
   constexpr uint8_t message = 0;
   const std::scoped_lock lock(mutex_);
@@ -306,7 +307,8 @@ SendResult SharedMemoryLink::send(Lane lane, std::span<const uint8_t> packet) {
   uint64_t& tail = to->tail(lane);
   const auto used = [&] { return tail - ring.head.load(std::memory_order_seq_cst); };
   if (used() >= SharedRing::packets) {
-    // The other end looks for who waits after it has made room: it sees the mark, or the room is seen here.
+    // After making room, the other end checks for waiting producers: it sees the mark, or this end sees the
+    // room.
     ring.producer_waits.store(1, std::memory_order_seq_cst);
     const uint64_t now_used = used();
     if (now_used == SharedRing::packets)
@@ -343,7 +345,7 @@ std::span<const uint8_t> SharedMemoryLink::front(Lane lane) {
   return {slot.bytes.data(), length};
 }
 
-// Whether there is nothing, after the other end was told to wake this one.
+// Whether the ring is empty, after this end asked the other one to wake it.
 bool SharedMemoryLink::is_empty(Peer& peer, Lane lane) {
   if (!peer.is_drained(lane))
     return false;
@@ -365,7 +367,7 @@ void SharedMemoryLink::pop(Lane lane) {
     wake(*from);
 }
 
-// The other end writes malformed messages: it is left alone until it comes anew.
+// The other end writes malformed messages: this end ignores it until it reconnects.
 void SharedMemoryLink::distrust(Peer& peer) {
   shutdown(peer.socket.get(), SHUT_RDWR); // it is told
   adopt(nullptr);

@@ -13,7 +13,7 @@ namespace fpga_verbs::link {
 
 namespace {
 
-// Of an IPv6 address of this machine; 0: it has none.
+// Interface index of an IPv6 address of this machine; 0: none.
 uint32_t interface_of(const NetworkAddress& address) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0)
@@ -54,7 +54,7 @@ const Descriptor* UdpGroups::join(const NetworkAddress& group) {
   return made ? &sockets_.insert_or_assign(group, std::move(made)).first->second : nullptr;
 }
 
-// Of the group alone, and of what comes by the interface alone.
+// Receives only packets of the group, and only from the interface.
 Descriptor UdpGroups::socket_of(const NetworkAddress& group) const {
   const SocketAddress bound = socket_address({group, own_.port}, interface_);
   Descriptor made(socket(bound.generic.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -76,7 +76,7 @@ Descriptor UdpGroups::socket_of(const NetworkAddress& group) const {
   return is_in ? std::move(made) : Descriptor();
 }
 
-// A packet to a group without a route is lost unseen; the route is asked for here, by a socket of its own.
+// The kernel silently drops a packet to a group without a route; a separate socket looks up the route here.
 bool UdpGroups::has_route(const NetworkAddress& group) const {
   const SocketAddress to = socket_address({group, own_.port}, 0);
   const Descriptor probe(socket(to.generic.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));

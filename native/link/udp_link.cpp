@@ -16,7 +16,7 @@ namespace fpga_verbs::link {
 
 namespace {
 
-// An address in digits, with the interface of a link-local one behind %.
+// A numeric address; a link-local one has its interface after %.
 std::optional<SocketAddress> parsed(const std::string& address) {
   addrinfo wanted = {};
   wanted.ai_flags = AI_NUMERICHOST;
@@ -30,7 +30,7 @@ std::optional<SocketAddress> parsed(const std::string& address) {
   return made;
 }
 
-// One that a board can have as its own: of one interface.
+// An address that a board can own: of one interface.
 bool is_own(const UdpAddress& address) {
   const NetworkAddress unspecified{};
   return address.address != unspecified && address.address != wire::ipv4_gid(INADDR_ANY) &&
@@ -42,7 +42,7 @@ bool add(const Descriptor& set, const Descriptor& socket) {
   return epoll_ctl(set.get(), EPOLL_CTL_ADD, socket.get(), &readable) == 0;
 }
 
-// Packets are not fragmented: so IPv4 has the identification 0 that the ICRC was made with.
+// Sends without fragmentation, so that IPv4 has identification 0, which the ICRC covers.
 bool forbid_fragments(const Descriptor& socket, bool ipv4) {
   const int never = ipv4 ? IP_PMTUDISC_DO : IPV6_PMTUDISC_DO;
   return setsockopt(socket.get(), ipv4 ? IPPROTO_IP : IPPROTO_IPV6,
@@ -85,7 +85,7 @@ std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& 
     failure = std::strerror(errno);
     return nullptr;
   }
-  // Room for what comes while this process does something else; the system gives less where it allows less.
+  // Buffer for packets that arrive while this process does other work; the system may grant less.
   constexpr int room = 4 << 20; // bytes
   setsockopt(made.get(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
   setsockopt(made.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
@@ -106,7 +106,7 @@ bool UdpLink::join(const NetworkAddress& group) {
   return false;
 }
 
-// Out.
+// Transmit side.
 
 SendResult UdpLink::send(Lane, std::span<const uint8_t> packet) {
   const auto frame = datagram_of(packet);
@@ -120,7 +120,7 @@ SendResult UdpLink::send(Lane, std::span<const uint8_t> packet) {
   return SendResult::sent;
 }
 
-// A packet that the kernel does not take is lost; the transport repairs it.
+// A packet that the kernel rejects is lost; the transport repairs the loss.
 void UdpLink::flush() {
   if (leaving_count_ == 0)
     return;
@@ -144,7 +144,7 @@ void UdpLink::flush() {
   leaving_count_ = 0;
 }
 
-// In.
+// Receive side.
 
 std::span<const uint8_t> UdpLink::front(Lane lane) {
   if (arrived_.front(lane).empty() && watch_.is_readable())
@@ -157,12 +157,12 @@ void UdpLink::receive() {
   bool has_read_all = receive_from(socket_, own_);
   for (const auto& [group, socket] : groups_.sockets())
     has_read_all = receive_from(socket, {group, own_.port}) && has_read_all;
-  // A port that is shown no packet looks again when it is told to.
+  // A port that found no packet checks again when the link signals.
   const bool shows_none = arrived_.free() == ArrivedPackets::buffers;
   watch_.end_reading(has_read_all || shows_none);
 }
 
-// Whether there is no more now.
+// Whether no more packets are waiting.
 bool UdpLink::receive_from(const Descriptor& socket, const UdpAddress& to) {
   std::array<SocketAddress, batch> addresses;
   std::array<iovec, batch> parts;
@@ -188,8 +188,8 @@ bool UdpLink::receive_from(const Descriptor& socket, const UdpAddress& to) {
   return came != static_cast<int>(wanted);
 }
 
-// The packet lies in the first free buffer. One that the own board has sent to a group has come back to it
-// already.
+// The packet is in the first free buffer. The fabric has already looped back one that the own board sent to a
+// group.
 void UdpLink::accept(const UdpAddress& from, const UdpAddress& to, size_t bytes) {
   if (bytes < spec::BaseTransportHeader::bytes || from == own_) {
     arrived_.skip();

@@ -47,7 +47,7 @@ uint64_t AddressAllocator::give_back(uint64_t address) {
   return bytes;
 }
 
-// The first free place at `from` or behind.
+// The first free range at `from` or above.
 std::optional<uint64_t> AddressAllocator::find(uint64_t from, uint64_t bytes) const {
   for (const AddressRange& range : ranges_) {
     uint64_t at = std::max({range.first, from, page_bytes_});

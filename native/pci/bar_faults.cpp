@@ -16,7 +16,8 @@ namespace fpga_verbs::pci {
 
 namespace {
 
-// Of all functions of the process. The handler reads it without a lock: a range is there when `owner` is.
+// Ranges of all functions of the process. The handler reads them without a lock: a range is valid when
+// `owner` is set.
 struct Range {
   std::atomic<BarFaults*> owner = nullptr;
   std::atomic<uintptr_t> begin = 0;
@@ -30,8 +31,8 @@ struct sigaction before;
 uintptr_t page_bytes = 0;
 int page_of_ones = -1; // a file
 
-// As the kernel would have called it. A fault that has no handler, or is ignored, ends the process: the
-// access is done again, without us.
+// Handles the fault as the kernel would have. If it has no handler, or is ignored, the process ends: the
+// access is repeated without this handler.
 void hand_on(int signal, siginfo_t* info, void* context) {
   const bool is_fault = info->si_code > 0;
   if ((before.sa_flags & SA_SIGINFO) != 0 || (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)) {
@@ -68,15 +69,15 @@ bool make_page_of_ones() {
          pwrite(page_of_ones, ones.data(), ones.size(), 0) == static_cast<ssize_t>(ones.size());
 }
 
-// The handler stays as long as the process, and with it this code: the end of a worker unloads code that
-// nothing else has loaded.
+// The handler, and with it this code, stays for the lifetime of the process: the end of a worker unloads code
+// that nothing else has loaded.
 void keep_loaded() {
   Dl_info self{};
   if (dladdr(reinterpret_cast<void*>(&handle), &self) != 0 && self.dli_fname != nullptr)
     dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-// Once for the process, when the first BAR is mapped.
+// Once per process, when the first BAR is mapped.
 bool install() {
   static const bool installed = [] {
     if (!make_page_of_ones())
@@ -125,7 +126,8 @@ void BarFaults::forget() {
       range.owner.store(nullptr, std::memory_order_release);
 }
 
-// Only what a signal handler may do. The page comes with its ones: another thread never sees another value.
+// Does only what a signal handler may do. The page arrives filled with ones: no thread ever sees another
+// value.
 bool BarFaults::cover(uintptr_t address) {
   for (const Range& range : ranges) {
     BarFaults* const owner = range.owner.load(std::memory_order_acquire);

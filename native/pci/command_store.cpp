@@ -35,7 +35,8 @@ void store_by_segments(volatile uint8_t* destination, const void* source, size_t
 
 #if defined(__x86_64__)
 
-// The bodies stand in functions that are compiled for what they use, and run only where the processor has it.
+// The bodies are in functions compiled for the instructions that they use. They run only if the processor
+// supports these.
 #define FPGA_VERBS_TARGET(features) __attribute__((target(features)))
 
 FPGA_VERBS_TARGET("sse2")

@@ -17,9 +17,9 @@ namespace fpga_verbs::pci {
 namespace {
 
 constexpr const char* shell = "/bin/sh";
-// Its file descriptors 3 and 4 are those of memory and configuration space, the latter at the command
-// register (offset 4), and $1 what the low byte of that is to be. All of it is the shell's own: it needs no
-// other program. A configuration write is answered behind all that the function wrote before it.
+// Its file descriptors 3 and 4 are memory and configuration space, the latter at the command register (offset
+// 4). $1 is the new value of the low byte of that register. All commands are built into the shell, so no
+// other program is needed. The function answers a configuration write after all its earlier writes.
 constexpr const char* program = R"(trap '' HUP INT QUIT TERM
 read -r closed || printf "$1" >&4
 )";
@@ -27,7 +27,7 @@ constexpr const char* name = "fpga-verbs: ends the DMA of a PCI function whose p
 constexpr int memory_there = 3;
 constexpr int configuration_there = 4;
 
-// As printf of a shell reads it.
+// Quoted as printf of a shell reads it.
 std::string command_without_master(int configuration) {
   const uint16_t command = read_command_register(configuration, 0).value_or(0);
   const auto low = static_cast<unsigned>((command & ~PCI_COMMAND_MASTER & 0xff) | PCI_COMMAND_MEMORY);
@@ -37,7 +37,7 @@ std::string command_without_master(int configuration) {
   return octal;
 }
 
-// A session of its own, so that the signals of a terminal do not reach it, which it would take as usual.
+// In a session of its own, so that signals of a terminal do not reach it; it would handle them as usual.
 void set_attributes(posix_spawnattr_t& attributes) {
   sigset_t signals;
   posix_spawnattr_init(&attributes);
@@ -51,7 +51,7 @@ void set_attributes(posix_spawnattr_t& attributes) {
 } // namespace
 
 std::unique_ptr<DmaGuard> DmaGuard::start(int configuration, int memory, std::string& failure) {
-  // The place is the file's, and so the other's too: here reads and writes name their place.
+  // The file position is shared with the other process, so reads and writes here name their offset.
   if (lseek(configuration, PCI_COMMAND, SEEK_SET) != PCI_COMMAND) {
     failure = std::string("the command register is not reached: ") + std::strerror(errno);
     return nullptr;
@@ -61,7 +61,8 @@ std::unique_ptr<DmaGuard> DmaGuard::start(int configuration, int memory, std::st
     failure = std::string("no pair of sockets is left: ") + std::strerror(errno);
     return nullptr;
   }
-  // Duplicated first beyond the numbers that they have there: a descriptor may have one of those here.
+  // First duplicates the descriptors above the numbers that they get there: a descriptor here may have one of
+  // those.
   constexpr int beyond = configuration_there + 1;
   const std::array<int, 3> given{fcntl(ends[0], F_DUPFD_CLOEXEC, beyond),
                                  fcntl(memory, F_DUPFD_CLOEXEC, beyond),

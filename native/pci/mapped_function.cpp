@@ -50,7 +50,7 @@ void MappedFunction::give_up() {
   ranges_.clear();
 }
 
-// Nothing, when the function is gone: what was a page of ones is written by others by then.
+// Does nothing when the function is gone: other code may by then write to the page of ones.
 volatile uint8_t* MappedFunction::find(unsigned bar, uint64_t offset, size_t bytes) const {
   if (faults_.happened())
     return nullptr;

@@ -25,7 +25,7 @@ constexpr const char* no_addresses =
 
 std::string no_descriptor() { return std::string("no file descriptor is left: ") + std::strerror(errno); }
 
-// The physical address of what is mapped at `memory`; 0: it is not told, as `failure` says.
+// Physical address of the memory mapped at `memory`; 0: unknown, for the reason in `failure`.
 uint64_t physical_address(const void* memory, std::string& failure) {
   constexpr uint64_t present = uint64_t{1} << 63;
   constexpr uint64_t frame = (uint64_t{1} << 55) - 1; // Linux, admin-guide/mm/pagemap
@@ -68,7 +68,7 @@ board::DmaMemory PhysicalMemory::allocate(size_t bytes, uint64_t& address, std::
   return take(*runs_.back(), whole, address);
 }
 
-// The first free piece that is large enough gives it from its begin.
+// Allocates from the start of the first free piece that is large enough.
 board::DmaMemory PhysicalMemory::take(Run& run, size_t bytes, uint64_t& address) {
   for (auto piece = run.free.begin(); piece != run.free.end(); ++piece) {
     const size_t offset = piece->first;
@@ -130,7 +130,7 @@ bool PhysicalMemory::add_pages(size_t count, std::string& failure) {
   }
   for (size_t added = 0; added < count; ++added) {
     const uint64_t offset = file_pages_ * huge_page_bytes;
-    // Reserved and filled here: a page that is missing later would be a SIGBUS.
+    // Reserves and fills all pages here: a page missing later would cause SIGBUS.
     if (file_ < 0 || fallocate(file_, 0, static_cast<off_t>(offset), huge_page_bytes) != 0) {
       failure = no_huge_pages;
       return false;
@@ -151,7 +151,7 @@ bool PhysicalMemory::add_pages(size_t count, std::string& failure) {
   return true;
 }
 
-// Maps the first hugepages of the file that follow each other in physical memory at addresses that do.
+// Maps the first hugepages of the file that are contiguous in physical memory at contiguous addresses.
 bool PhysicalMemory::find_run(size_t huge_pages) {
   auto first = free_pages_.begin();
   size_t found = 0;

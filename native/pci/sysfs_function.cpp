@@ -34,8 +34,8 @@ std::shared_ptr<SysfsFunction> SysfsFunction::open(const SysfsFunctionSetup& set
   const int configuration = ::open(setup.configuration_path.c_str(), O_RDWR | O_CLOEXEC);
   if (configuration < 0)
     return failed(setup.configuration_path + " cannot be opened");
-  // Held as long as process or guard live: a process that finds no lock knows that the function is not open,
-  // and that it reaches no memory of a process.
+  // Held for the lifetime of process or guard: a process that finds no lock knows that the function is not
+  // open and accesses no memory of a process.
   if (flock(configuration, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       errno = EBUSY;
@@ -43,7 +43,7 @@ std::shared_ptr<SysfsFunction> SysfsFunction::open(const SysfsFunctionSetup& set
     close(configuration);
     return nullptr;
   }
-  // Before the reset, behind which the kernel makes it bus master again, where it was.
+  // Before the reset, after which the kernel restores bus mastering if it was on.
   set_bus_master(configuration, 0, false);
   if (!setup.reset_path.empty() && !write_one(setup.reset_path)) {
     failed(setup.reset_path + " does not reset the function");
@@ -99,7 +99,7 @@ const char* SysfsFunction::foreign_memory_refusal() const {
 
 std::optional<uint64_t> SysfsFunction::map_dma(void*, size_t, board::DmaRights) { return std::nullopt; }
 
-// Physical memory is reached whether it is mapped or not; what was allocated has nothing to take back.
+// The device reaches physical memory whether it is mapped or not; there is no mapping to remove.
 bool SysfsFunction::unmap_dma(uint64_t) { return true; }
 
 void SysfsFunction::stop_dma() { set_bus_master(configuration_, 0, false); }

@@ -46,7 +46,7 @@ VfioContainer::~VfioContainer() {
 }
 
 bool VfioContainer::prepare(const std::string& group_path, const std::string& address, std::string& failure) {
-  // Some arguments are numbers, which stand where the others have their address.
+  // Some arguments are numbers, passed where the others have their address.
   const auto number = [](uintptr_t value) { return reinterpret_cast<void*>(value); };
   if (vfio_control(container_, VFIO_GET_API_VERSION, nullptr) != VFIO_API_VERSION ||
       vfio_control(container_, VFIO_CHECK_EXTENSION, number(VFIO_TYPE1v2_IOMMU)) <= 0) {
@@ -85,7 +85,7 @@ bool VfioContainer::prepare(const std::string& group_path, const std::string& ad
   return true;
 }
 
-// A container that does not tell them takes all.
+// A container that does not report them accepts all.
 std::vector<AddressRange> VfioContainer::query_ranges() const {
   constexpr uint64_t last_address = ~uint64_t{0};
   std::vector<AddressRange> ranges;

@@ -35,7 +35,7 @@ unsigned vectors_of(int device, unsigned index) {
   return vfio_control(device, VFIO_DEVICE_GET_IRQ_INFO, &info) == 0 ? info.count : 0;
 }
 
-// Lets the first vectors signal these eventfds.
+// Connects the first vectors to these eventfds.
 bool signal_by(int device, unsigned index, const std::vector<int>& events) {
   std::vector<uint8_t> request(sizeof(vfio_irq_set) + events.size() * sizeof(int32_t));
   vfio_irq_set head{};
@@ -131,7 +131,7 @@ bool VfioFunction::map_bars(std::string& failure) {
   return true;
 }
 
-// All vectors at once, as the kernel takes no more later. MSI where there is no MSI-X.
+// Sets up all vectors at once, because the kernel accepts no more later. Uses MSI if there is no MSI-X.
 bool VfioFunction::enable_interrupts(std::string& failure) {
   unsigned index = VFIO_PCI_MSIX_IRQ_INDEX;
   unsigned vectors = vectors_of(domain_->device(), index);
@@ -157,7 +157,7 @@ bool VfioFunction::enable_interrupts(std::string& failure) {
   return true;
 }
 
-// The kernel has both interrupts since 4.0; where it does not, only a read tells.
+// The kernel has both interrupts since 4.0; without them only a read detects the removal.
 bool VfioFunction::watch_removal(std::string& failure) {
   request_ = new_event();
   error_ = new_event();
@@ -194,7 +194,7 @@ const char* VfioFunction::loss() {
   return MappedFunction::loss();
 }
 
-// The file of the device is released when its BARs are unmapped, too; and with it the kernel goes on.
+// The kernel releases the device file only after its BARs are unmapped too, and continues then.
 void VfioFunction::give_up() {
   stop_dma();
   MappedFunction::give_up();

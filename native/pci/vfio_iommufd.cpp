@@ -54,7 +54,7 @@ bool VfioIommufd::prepare(const std::string& device_path, std::string& failure) 
     errno = reason;
     return false;
   };
-  // No register, not even of configuration space, is reached before.
+  // Before this, no register can be accessed, not even in configuration space.
   if (vfio_control(device(), iommufd::bind_device, &bind) != 0)
     return failed(" is not bound to the iommufd: ",
                   errno == EPERM
@@ -71,7 +71,7 @@ bool VfioIommufd::prepare(const std::string& device_path, std::string& failure) 
   return true;
 }
 
-// They are what the device leaves of the address space: asked for behind the attaching.
+// The device limits the address space, so the ranges are queried after the attach.
 std::vector<AddressRange> VfioIommufd::query_ranges() const {
   std::vector<iommufd::AddressSpaceRange> list;
   iommufd::AddressRanges request;

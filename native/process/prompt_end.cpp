@@ -11,7 +11,7 @@ namespace fpga_verbs::process {
 
 namespace {
 
-// A terminal and a program in between (npm, npx) may each pass on the same press of a key.
+// A terminal and an intermediate program (npm, npx) may each forward the same key press.
 constexpr int64_t same_press = 100; // milliseconds
 
 struct Promise {
@@ -25,7 +25,7 @@ struct Promise {
 
 Promise* promise = nullptr; // made once, and kept: a handler may run until the process is gone
 
-// All below is called by signal handlers, where only system calls are safe.
+// Signal handlers call all functions below, so these use only async-signal-safe system calls.
 
 int64_t now() {
   timespec time = {};

@@ -27,7 +27,7 @@ constexpr unsigned known_function = 1u << std::bit_width(spec::underlying_functi
 static_assert(beat_bytes == hca::line_bytes);
 static_assert(vcbs_of_rtl + spec::underlying_functions <= 256 && entries_of_rtl <= 256); // ports of 8 bits
 
-// A data unit as it is at a port of the RTL.
+// A data unit at a port of the RTL.
 template <class Unit, class Port> Unit unit_of(const Port& port) {
   Unit unit;
   std::memcpy(unit.dwords.data(), &port, sizeof(unit));
@@ -60,7 +60,7 @@ void CollectBufferRtl::reset_rtl() {
   do // it sweeps its memories
     tick();
   while (!rtl_->control_ready);
-  // As the RTL has them after a reset.
+  // Values that the RTL has after a reset.
   for (unsigned function = 0; function < functions; ++function) {
     told_bars_[function] = {.base = function * (vcbs_of_rtl / functions),
                             .count = vcbs_of_rtl / functions,
@@ -70,7 +70,8 @@ void CollectBufferRtl::reset_rtl() {
   }
 }
 
-// One clock. The queue pair that a beat names is answered in the next; half-written commands are told in any.
+// One clock. The RTL answers for the queue pair of a beat in the next clock, and may report half-written
+// commands in any clock.
 void CollectBufferRtl::tick() {
   rtl_->clock = 0;
   rtl_->eval();
@@ -94,14 +95,14 @@ void CollectBufferRtl::tick() {
   ++counters_of_rtl_.collect_buffer_clocks;
 }
 
-// The state of a page is answered in the next clock. Clocks pass, and what the other blocks see of this one
-// stays.
+// The RTL returns the state of a page in the next clock. Clocks pass, but the view of the other blocks does
+// not change.
 void CollectBufferRtl::look_at(unsigned page) const {
   rtl_->inspect_page = static_cast<uint8_t>(page);
   const_cast<CollectBufferRtl&>(*this).tick();
 }
 
-// A PCB that has come back can be taken again.
+// A returned PCB can be allocated again.
 void CollectBufferRtl::await_returns() {
   for (unsigned clocks = 0; clocks < return_clocks && returned_; ++clocks)
     tick();
@@ -272,7 +273,7 @@ void CollectBufferRtl::await_rest(uint16_t buffer) {
   half_written_.append(buffer);
 }
 
-// The RTL has bound a VCB to a PCB of the pool.
+// The RTL has bound a VCB to a pool PCB.
 void CollectBufferRtl::bind_to(uint16_t buffer, uint16_t physical_collect_buffer) {
   const hca::UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
   [[maybe_unused]] const auto paid = groups_.take(owner.underlying_function, owner.part);
@@ -309,7 +310,7 @@ void CollectBufferRtl::kick(uint16_t buffer, const Inspection& before, const Out
   RtlCountersSum::of_process().add(std::exchange(counters_of_rtl_, {}));
 }
 
-// The command's data, for the blocks that read it from the model's PCB.
+// Data of the command, for the blocks that read it from the model's PCB.
 void CollectBufferRtl::load(uint16_t buffer) {
   hca::PhysicalCollectBuffer& pcb = ports_.buffers[buffer];
   rtl_->read_physical_collect_buffer = static_cast<uint8_t>(buffer);
@@ -371,7 +372,7 @@ std::optional<uint16_t> CollectBufferRtl::take_management() {
   return take(CollectBufferControl::take_management);
 }
 
-// It goes into the RTL's memory, and the blocks that read it later have it from there.
+// Stored in the memory of the RTL, from which other blocks read it later.
 void CollectBufferRtl::fetched(uint16_t buffer) {
   const hca::PhysicalCollectBuffer& pcb = ports_.buffers[buffer];
   const uint32_t bytes = hca::segments_needed(pcb.header().length()) * spec::segment_bytes;
@@ -463,7 +464,8 @@ void CollectBufferRtl::keep_guarantees() {
       follow_page(buffer, before[buffer], outcome);
 }
 
-// The RTL has the PCBs free that the other blocks see free, and binds VCBs to those that collect for them.
+// The PCBs that are free for the other blocks are free in the RTL, and it binds VCBs to those that collect
+// for them.
 const char* CollectBufferRtl::verify() const {
   const_cast<CollectBufferRtl&>(*this).await_returns();
   for (size_t number = 0; number < ports_.buffers.size(); ++number) {
@@ -479,7 +481,7 @@ const char* CollectBufferRtl::verify() const {
   return groups_.verify() ? nullptr : "collect_buffer: the collect group table does not add up";
 }
 
-// Tells the RTL how VCBs and PCBs are divided where it was told otherwise.
+// Updates the division of VCBs and PCBs in the RTL where it changed.
 void CollectBufferRtl::tell_division() {
   for (unsigned function = 0; function < functions; ++function)
     if (const hca::VirtualCollectBufferBar& has = bar(function); has != told_bars_[function]) {

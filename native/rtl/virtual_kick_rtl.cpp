@@ -12,7 +12,7 @@ namespace fpga_verbs::rtl {
 
 namespace {
 
-// Clocks that something can be on its way inside without being seen.
+// Clocks for which a unit can be inside the RTL without a visible sign.
 constexpr unsigned pipeline_clocks = 16;
 // Clocks of a drop before the first command is dropped.
 constexpr unsigned settle_clocks = 8;
@@ -43,7 +43,7 @@ VirtualKickRtl::VirtualKickRtl(const Ports& ports)
   rtl_->reset = 1;
   tick();
   rtl_->reset = 0;
-  // Its facts on each queue pair are cleared.
+  // Clears the state of each queue pair.
   for (unsigned queue_pair = 0; queue_pair < queue_pairs_of_rtl; ++queue_pair)
     tick();
   const hca::HcaParameters& parameters = ports_.parameters;
@@ -89,12 +89,12 @@ void VirtualKickRtl::tick() {
   ++counters_of_rtl_.clocks;
 }
 
-// One clock. False: nothing was taken or sent, and no kick waits for an entry of the mapping table.
+// One clock. False: nothing was accepted or sent, and no kick waits for an entry of the mapping table.
 bool VirtualKickRtl::clock() {
   drive();
   rtl_->clock = 0;
   rtl_->eval();
-  // Pinned before anything is unpinned; the answer is due in the next clock.
+  // Pins before it unpins; the answer is due in the next clock.
   const bool pinned = rtl_->pin && ports_.queue_pairs.pin(rtl_->pin_queue_pair_number);
   const bool sent = follow_started();
   const bool took_kick = follow_kicks();
@@ -109,7 +109,8 @@ bool VirtualKickRtl::clock() {
   return sent || took_kick || took_finish || waits;
 }
 
-// A kick that found no room would be refused, though what is on its way off the lists makes some: it waits.
+// The RTL would refuse a kick that finds no room, even if units leaving the lists are making room: the kick
+// waits.
 void VirtualKickRtl::drive() {
   const bool waits = room_is_due();
   rtl_->kick_scheduled = !waits && !ports_.kicks_scheduled.empty();
@@ -128,7 +129,8 @@ void VirtualKickRtl::drive() {
   rtl_->finish = static_cast<uint8_t>(finish);
 }
 
-// Whether every list, and the entry credits of every function, take all kicks of the two stages and another.
+// Whether every list, and the entry credits of every function, can take all kicks of the two stages and one
+// more.
 bool VirtualKickRtl::has_room_everywhere() const {
   const size_t kicks = taken_.size() + 1;
   for (unsigned lane = 0; lane < ports_.parameters.transmit_virtual_lanes; ++lane)
@@ -140,15 +142,15 @@ bool VirtualKickRtl::has_room_everywhere() const {
   return true;
 }
 
-// Whether room is short, and some may come without anything else: kicks are in the two stages, or commands
-// are started, or may be in the next clock, and have not left their list, or are dropped.
+// Whether room is short but may appear by itself: kicks are in the two stages, or commands are started now or
+// in the next clock and have not left their list, or are being dropped.
 bool VirtualKickRtl::room_is_due() const {
   const bool moves = !taken_.empty() || moved_ || leaving_ != 0 || dropped_ != 0;
   return moves && !has_room_everywhere();
 }
 
 // Commands that leave their list, started or dropped before; those that come out, and those refused in the
-// clock before.
+// previous clock.
 bool VirtualKickRtl::follow_started() {
   if (rtl_->kick_corrupted)
     ++ports_.counters.device.detected_bit_errors;
@@ -184,7 +186,7 @@ void VirtualKickRtl::count_joined(const spec::KickUnit& kick, unsigned lane) {
   ++held.commands;
 }
 
-// A list has an entry less.
+// A list has one entry less.
 void VirtualKickRtl::count_left(unsigned lane) {
   assert(!on_lists_[lane].empty());
   --listed_of_[on_lists_[lane].front()];
@@ -192,14 +194,14 @@ void VirtualKickRtl::count_left(unsigned lane) {
   ports_.waiting_for_room.notice();
 }
 
-// A command of the queue pair less that binds it to its lane.
+// One command less binds the queue pair to its lane.
 void VirtualKickRtl::end_command(uint32_t queue_pair_number) {
   if (--lane_of(queue_pair_number).commands == 0 && ports_.waiting_for_room.any())
     ports_.waiting_for_room.unbind(queue_pair_number);
   ports_.queue_pairs.unpin(queue_pair_number);
 }
 
-// A kick leaves the second stage: on a list, or its PCB comes back. Others are taken.
+// A kick leaves the second stage: to a list, or its PCB is returned. Others are accepted.
 bool VirtualKickRtl::follow_kicks() {
   if (rtl_->listed || rtl_->release_buffer) {
     const spec::KickUnit kick = taken_.front();
@@ -227,7 +229,7 @@ bool VirtualKickRtl::follow_kicks() {
   return rtl_->listed || rtl_->release_buffer || scheduled || collected;
 }
 
-// Commands that end, finished or dropped, unpin their queue pair, and so does one that was refused.
+// Commands that end, finished or dropped, unpin their queue pair; so does a refused one.
 bool VirtualKickRtl::follow_finishes() {
   const unsigned took = rtl_->finish & rtl_->finish_ready;
   bool ended = false;
@@ -253,7 +255,7 @@ bool VirtualKickRtl::follow_finishes() {
   return took != 0;
 }
 
-// Kicks in the two stages of the RTL are ahead of a command that is fetched.
+// Kicks in the two stages of the RTL come before a fetched command.
 hca::VirtualKickPort::Outlook VirtualKickRtl::outlook(unsigned lane) const {
   rtl_->query_lane = static_cast<uint8_t>(lane);
   rtl_->eval();
@@ -289,7 +291,7 @@ void VirtualKickRtl::drop(uint32_t queue_pair_number) {
   self_.wake();
 }
 
-// A kick waits for an entry of the mapping table, which send_queue_scheduler may have had read already.
+// A kick waits for an entry of the mapping table that send_queue_scheduler may have requested already.
 void VirtualKickRtl::answer_fetch() {
   read_lanes(rtl_->fetch_lanes_underlying_function,
              static_cast<spec::QualityOfServiceLevel>(rtl_->fetch_lanes_quality_of_service_level));
@@ -301,7 +303,7 @@ void VirtualKickRtl::read_lanes(unsigned underlying_function, spec::QualityOfSer
     set_lanes(underlying_function, level, *lanes);
 }
 
-// A clock with one of the inputs set that change something.
+// A clock with one of the inputs set that change state.
 template <class Input> void VirtualKickRtl::strobe(Input& input) {
   input = 1;
   if (clock())
@@ -431,7 +433,7 @@ uint32_t VirtualKickRtl::commands(unsigned underlying_function) const {
   return rtl_->query_function_commands;
 }
 
-// When nothing is on its way inside, the RTL has what has gone in and not come out.
+// When nothing is in transit inside, the RTL holds what entered and did not leave.
 const char* VirtualKickRtl::verify() const {
   if (quiet_ <= pipeline_clocks)
     return nullptr;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr unsigned transactions_at_once = 32;   // of one client before the next one's turn
 constexpr unsigned rounds_between_sockets = 64; // in which there was work
-// A client may wait for the very processor that the server looks for work on: it is given away soon.
+// A client may wait for the very processor on which the server polls: the server yields it soon.
 constexpr unsigned looks_before_yield = 32;
 constexpr unsigned looks_between_sockets = 1024;
 constexpr uint64_t idle_before_sleep = 500'000; // nanoseconds
@@ -127,7 +127,7 @@ std::shared_ptr<EmulatedFunction> ServedBoard::open(uint32_t number, Reply& repl
   return board_->open(number);
 }
 
-// Any function, the server's own too: a process that may open the socket may end the server as well.
+// Any function, including the server's own: a process that may open the socket may also end the server.
 std::optional<board::FunctionView> ServedBoard::observe(uint32_t number, Reply& reply) const {
   if (number < board_->options().underlying_functions)
     return board::FunctionView(board_, number);
@@ -137,7 +137,7 @@ std::optional<board::FunctionView> ServedBoard::observe(uint32_t number, Reply& 
 
 void ServedBoard::opened(const ServedClient& client) { note(ServedNotice::Kind::opened, client); }
 
-// The process that looks on most often loses a look where there are too many.
+// If there are too many looks, the process with the most loses one.
 void ServedBoard::observed() {
   if (ServedClient* const most = one_too_many(most_observers, &ServedClient::observes))
     most->refuse("too many observers");
@@ -179,7 +179,7 @@ void ServedBoard::run() {
   leaving_.clear();
 }
 
-// A round. False: nothing was there.
+// One round. False: there was no work.
 bool ServedBoard::serve() {
   bool worked = false;
   for (auto client = clients_.begin(); client != clients_.end();) {
@@ -197,7 +197,7 @@ bool ServedBoard::serve() {
   return board_->advance() || worked;
 }
 
-// Of a client, which leaves: the one after it.
+// Position of a client that leaves: the next client takes it.
 ServedBoard::Clients::iterator ServedBoard::end(Clients::iterator client) {
   const auto next = std::next(client);
   client->leave();
@@ -207,7 +207,7 @@ ServedBoard::Clients::iterator ServedBoard::end(Clients::iterator client) {
 
 bool ServedBoard::gives_back() const { return std::ranges::any_of(leaving_, &ServedClient::can_give_back); }
 
-// A piece of what is left of one client. Then it is another one's turn.
+// A part of the remaining work of one client; then another one has its turn.
 void ServedBoard::give_back() {
   if (leaving_.empty())
     return;
@@ -242,7 +242,7 @@ void ServedBoard::look_at_sockets(int timeout) {
   end_turn();
 }
 
-// As they were polled; and parts with those that have had nothing open for too long.
+// In the order of poll; also disconnects clients that have had nothing open for too long.
 void ServedBoard::hear_all(const std::vector<pollfd>& polled) {
   const uint64_t now = HostTime::now();
   size_t index = 2;
@@ -271,8 +271,7 @@ void ServedBoard::welcome() {
   }
 }
 
-// Where more than `most` clients count: the oldest of the process that has most of them. Null: there are not
-// so many.
+// If more than `most` clients count: the oldest of the process with the most. Null: there are not so many.
 template <class Counts> ServedClient* ServedBoard::one_too_many(size_t most, Counts counts) {
   std::map<pid_t, size_t> by_process;
   size_t all = 0;
@@ -291,7 +290,7 @@ template <class Counts> ServedClient* ServedBoard::one_too_many(size_t most, Cou
   return nullptr;
 }
 
-// A client that puts something in from now on sends a message.
+// From now on a client that writes to its ring sends a message.
 void ServedBoard::sleep() {
   look_at_sockets(may_sleep() ? timeout() : 0);
   for (ServedClient& client : clients_)
@@ -303,7 +302,7 @@ bool ServedBoard::may_sleep() {
          std::ranges::all_of(clients_, [](ServedClient& client) { return client.announce_sleep(); });
 }
 
-// Milliseconds until a client has to have something open; -1: each has.
+// Milliseconds until a client must have a function open; -1: each has one.
 int ServedBoard::timeout() const {
   const auto waiting =
       std::ranges::find_if(clients_, [](const ServedClient& client) { return !client.has_function(); });

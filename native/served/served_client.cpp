@@ -17,7 +17,7 @@ using link::SealedMemory;
 namespace {
 
 constexpr unsigned messages_at_once = 16; // of which all but the last only wake
-// More than so much takes long to give back to the system: it is done elsewhere.
+// Freeing more than this takes long and happens elsewhere.
 constexpr size_t most_given_back_at_once = size_t{2} << 20;
 constexpr size_t page_bytes = 4096;
 constexpr size_t most_allocations = 8000; // each is a mapping of the server, which may have 65,530
@@ -33,7 +33,7 @@ pid_t process_at(int socket) {
 ServedClient::ServedClient(link::Descriptor socket, uint64_t since)
     : socket_(std::move(socket)), process_(process_at(socket_.get())), since_(since) {}
 
-// The server has the control function open as well, so that it is not the last to close it.
+// The server has the control function open as well, so the client is never the last to close it.
 ServedClient::~ServedClient() {
   if (function_ != nullptr && socket_) // else it has left
     function_->reset();
@@ -170,8 +170,8 @@ bool ServedClient::observe(uint32_t number, ServedBoard& board) {
   return true;
 }
 
-// Observers that watch the same have one ring, whatever their number. A client that watches again has the
-// ring that it had before: it may have that mapped.
+// All observers of the same records share one ring. A client that watches again gets its former ring, which
+// it may still have mapped.
 bool ServedClient::watch(uint32_t kind) {
   if (!view_ || kind >= watches_.size())
     return send({.status = Status::invalid});
@@ -279,7 +279,7 @@ unsigned ServedClient::serve(unsigned limit) {
   return done;
 }
 
-// Each write is fenced: what the client has put in order stays so, however the board writes.
+// Fences each write: the client's order stays, however the board writes.
 void ServedClient::execute(const ServedTransaction& transaction) {
   const unsigned bar = transaction.bar;
   if (transaction.kind == board::MessageKind::read) {

@@ -20,7 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds timeout{5000};
 
-// Until there is something to read, or the socket's end. False: not in time. Signals do not shorten it.
+// Waits until there is data to read, or the end of the socket. False: timeout. Signals do not shorten the
+// wait.
 bool wait_for(int socket) {
   const Clock::time_point given_up = Clock::now() + timeout;
   for (;;) {

@@ -34,7 +34,7 @@ Taken ServedConsumer::look(TransactionLine& first) {
   first.kind = shared.kind;
   first.count = shared.count;
   first.bytes = shared.bytes;
-  // The compiler must not read again what the client may have changed since.
+  // Prevents the compiler from reading again what the client may have changed since.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   malformed_ = check(first, where_of(first));
   if (*malformed_ != '\0')
@@ -90,7 +90,7 @@ void ServedConsumer::answer(uint32_t value) {
   if (page_.client_sleeps.load(std::memory_order_seq_cst) == 0)
     return;
   page_.client_sleeps.store(0, std::memory_order_relaxed);
-  // A function has one thread; however many a client puts to sleep there, its server wakes one.
+  // A function has one thread; the server wakes one, however many a client puts to sleep there.
   syscall(SYS_futex, &page_.answered, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 

@@ -21,8 +21,8 @@ using link::Descriptor;
 namespace {
 
 constexpr uint32_t all_ones = ~uint32_t{0};
-// A thread that waits looks a moment, as the answer may be there in a microsecond; then it gives its
-// processor away, as the server may be waiting for just that; then it sleeps.
+// A waiting thread first spins, because the answer may arrive within a microsecond; then yields, because the
+// server may need the processor; then sleeps.
 constexpr unsigned looks_before_yield = 128;    // for the answer of a read
 constexpr unsigned looks_before_sleep = 160;    // the last ones a yield each
 constexpr unsigned looks_between_yields = 64;   // of who waits for room
@@ -90,13 +90,13 @@ ServedFunction::ServedFunction(ServedConnection connection, link::SealedMemory p
   facts_.interrupt_vectors = opened.interrupt_vectors;
 }
 
-// Writes have reached the device when a read behind them is answered. An observer writes nothing there.
+// Writes have reached the device when a later read is answered. An observer writes nothing.
 ServedFunction::~ServedFunction() {
   if (!observes_)
     read32(0, 0);
 }
 
-// Puts something into the ring as soon as there is room. False: the server is gone.
+// Puts a message into the ring as soon as there is room. False: the server is gone.
 template <class Push> bool ServedFunction::push(Push push) {
   uint64_t since = 0;
   for (unsigned looks = 1; !gone_ && !push(); ++looks) {
@@ -111,7 +111,7 @@ template <class Push> bool ServedFunction::push(Push push) {
   return !gone_;
 }
 
-// `since`: when it was looked for first in a wait; 0: this is the first time.
+// `since`: time of the first check in this wait; 0: this is the first.
 void ServedFunction::look_for_server(uint64_t& since) {
   const uint64_t now = board::HostTime::now();
   if (since == 0)
@@ -181,7 +181,7 @@ void ServedFunction::store_command(unsigned bar, uint64_t offset, const void* so
 // The server keeps the order of the ring.
 void ServedFunction::fence() { wake(); }
 
-// The device is advanced by its server. A thread that polls in vain leaves the processor to it now and then.
+// The server runs the device. A thread that polls without success yields to it now and then.
 bool ServedFunction::advance() {
   if (++idle_ % polls_between_yields == 0)
     sched_yield();
@@ -220,7 +220,8 @@ bool ServedFunction::unmap_dma(uint64_t address) {
 
 namespace {
 
-// A watch on a ring of the server's, which is told when the last of its kind ends: to it they are one.
+// A watch on a ring of the server. The server learns of the end of the last watch of a kind: it sees them as
+// one.
 class ServedWatch final : public board::Watch {
 public:
   ServedWatch(ServedConnection& connection, board::WatchKind kind, unsigned& watches,
@@ -273,7 +274,7 @@ template <class Facts> uint32_t ServedFunction::list(const Request& request, std
   return static_cast<uint32_t>(reply->value);
 }
 
-// Many are in the ring at once: the server is woken, and waited for, once for all of them.
+// Many are in the ring at once: the caller wakes the server, and waits for it, once for all of them.
 void ServedFunction::access(unsigned bar, std::span<board::RegisterAccess> accesses) {
   for (size_t done = 0; done < accesses.size();) {
     const size_t begin = done;

@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using State = ServedFacts::State;
 
-// One server that is asked.
+// One server to query.
 struct Look {
   const std::string& path;
   std::optional<ServedConnection> connection{}; // while an answer is due

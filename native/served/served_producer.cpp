@@ -20,7 +20,7 @@ bool ServedProducer::push(MessageKind kind, unsigned bar, uint64_t offset, const
     if (tail_ + count - head_seen_ > ServedPage::lines)
       return false;
   }
-  // The server that announces its sleep sees the last line, or its sleep is seen after it.
+  // Either the server that announces its sleep sees the last line, or this producer sees the announcement.
   board::store_message(page_.ring, tail_, count,
                        {.kind = kind, .where = TransactionLine::where(underlying_function_, bar, offset)},
                        data, length, std::memory_order_seq_cst);

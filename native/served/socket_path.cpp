@@ -27,7 +27,7 @@ bool address_of(const std::string& path, sockaddr_un& address, std::string& fail
   return true;
 }
 
-// Not blocking: connect() would wait for as long as a server accepts nothing.
+// Nonblocking: connect() would wait for as long as a server accepts nothing.
 Descriptor new_socket() {
   return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
@@ -57,7 +57,7 @@ Descriptor SocketPath::listen(const std::string& path, std::string& failure) {
   if (!address_of(path, address, failure))
     return {};
   Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // The mode of a socket is that of its file from the moment that the file is there.
+  // A socket has the mode of its file from the creation of the file on.
   bool bound = made && fchmod(made.get(), owner_alone) == 0 && bind_to(made.get(), address);
   if (!bound && errno == EADDRINUSE) {
     if (!is_left_over(path, address)) {

@@ -47,7 +47,7 @@ std::array<CrcImplementation, 1> supported_implementations() {
 const auto implementations = supported_implementations();
 const CrcImplementation& in_use = *std::ranges::find_if(implementations, &CrcImplementation::is_supported);
 
-// The headers before the BTH with ones in what changes on the way.
+// The headers before the BTH, with ones in fields that change on the way.
 
 unsigned mask_ipv4_and_udp(uint8_t* at) {
   auto ip = read_header<spec::Ipv4Header>(at);
@@ -91,10 +91,10 @@ unsigned mask_global_route(uint8_t* at) {
   return spec::LocalRouteHeader::bytes + spec::GlobalRouteHeader::bytes;
 }
 
-// FECN, BECN and what is reserved beside them.
+// FECN, BECN and the reserved bits next to them.
 constexpr size_t variant_of_transport = spec::BaseTransportHeader::forward_congestion_bit / 8;
 
-// RoCEv2 has ones where the LRH of a packet with GRH would be: the register after them.
+// RoCEv2 uses ones in place of the LRH of a packet with GRH: the register after them.
 constexpr uint32_t start_of_roce = [] {
   constexpr unsigned route_bits = spec::LocalRouteHeader::bytes * 8;
   uint32_t crc = icrc_start;
@@ -140,7 +140,7 @@ uint32_t icrc_of_transport(uint32_t crc, uint8_t* transport, size_t bytes) {
 
 namespace {
 
-// All at once, the headers masked where they are.
+// The whole packet at once, with the headers masked in place.
 template <size_t header_bytes, unsigned (*mask_headers)(uint8_t*)>
 uint32_t icrc_in_place(uint8_t* network, size_t bytes) {
   std::array<uint8_t, header_bytes> headers;

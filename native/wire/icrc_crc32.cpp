@@ -5,8 +5,8 @@
 #include <arm_acle.h>
 #include <cstring>
 
-// The polynomial of the ICRC is that of the CRC32 instructions of ARMv8 (InfiniBand 7.8.1), which later
-// versions require.
+// The ICRC uses the polynomial of the ARMv8 CRC32 instructions (InfiniBand 7.8.1), which later versions
+// require.
 namespace fpga_verbs::wire {
 namespace {
 

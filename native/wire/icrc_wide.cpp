@@ -3,15 +3,15 @@
 
 #if defined(__x86_64__)
 
-// Folding of several blocks by one instruction. Below, a vector is as many blocks as a register holds; four
-// vectors are folded side by side, so that multiplications overlap.
+// Folds several blocks with one instruction. Below, a vector has as many blocks as a register; four vectors
+// are folded in parallel, so that multiplications overlap.
 #define FPGA_VERBS_WIDE_256 gnu::target("sse4.1,pclmul,avx2,vpclmulqdq")
 #define FPGA_VERBS_WIDE_512 gnu::target("sse4.1,pclmul,avx2,vpclmulqdq,avx512f,avx512vl")
 
 namespace fpga_verbs::wire {
 namespace {
 
-// Four vectors and a beginning; below, single blocks are as fast.
+// Four vectors and a start; below this length single blocks are as fast.
 constexpr size_t shortest_256 = 128 + 15;
 constexpr size_t shortest_512 = 256 + 15;
 
@@ -59,7 +59,7 @@ template <Polynomial polynomial, bool copies>
   return fold::finish<polynomial, copies>(block, bytes, at);
 }
 
-// All lanes are taken: gcc 12 warns of the value that its unmasked forms merge into.
+// Uses all lanes, because gcc 12 warns about the merge value of its unmasked forms.
 constexpr __mmask16 whole_vector = 0xffff;
 
 template <int index> [[gnu::always_inline, FPGA_VERBS_WIDE_512]] inline __m128i block_of(__m512i vector) {

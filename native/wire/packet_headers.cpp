@@ -12,7 +12,7 @@
 namespace fpga_verbs::wire {
 namespace {
 
-// The lengths below count in bytes from the BTH through the ICRC.
+// The lengths below count bytes from the BTH through the ICRC.
 
 void write_udp_length(uint8_t* at, uint32_t bytes) {
   auto udp = read_header<spec::UdpHeader>(at);
@@ -46,7 +46,7 @@ void write_global_route_length(uint8_t* at, uint32_t bytes) {
   write_header(at, route);
 }
 
-// `transport`: where the BTH is.
+// `transport`: offset of the BTH.
 void write_lengths(uint8_t* transport, const PacketTemplate& packet_template, uint32_t bytes) {
   uint8_t* const udp = transport - spec::UdpHeader::bytes;
   uint8_t* const global_route = transport - spec::GlobalRouteHeader::bytes;
@@ -82,7 +82,7 @@ void write_transport(uint8_t* at, const PacketFields& fields, uint32_t payload_b
   write_header(at, transport);
 }
 
-// Puts one header, and goes on behind it.
+// Stores one header and advances past it.
 template <class Header> void append(uint8_t*& at, const Header& header) {
   write_header(at, header);
   at += Header::bytes;
@@ -135,7 +135,7 @@ void write_extended_headers(uint8_t* at, const spec::PacketOpcodeTraits& traits,
   }
 }
 
-// Makes the headers those of packets of this length.
+// Sets the headers for packets of this length.
 void fit(PacketTemplate::Headers& headers, const PacketTemplate& packet_template, uint32_t transport_bytes) {
   const uint32_t link_bytes = packet_template.link_bytes;
   const uint32_t network_bytes = packet_template.size - link_bytes - spec::BaseTransportHeader::bytes;
@@ -158,11 +158,11 @@ std::span<uint8_t> build_packet(uint8_t* payload, PacketTemplate& packet_templat
     fit(headers, packet_template, covered + spec::icrc_bytes);
   uint8_t* const extended = payload - traits.extended_bytes;
   uint8_t* const transport = extended - spec::BaseTransportHeader::bytes;
-  // All of it, whatever its headers' size: a copy of fixed size is a few instructions.
+  // Copies all of it, whatever the size of the headers: a copy of fixed size takes a few instructions.
   std::memcpy(extended - PacketTemplate::bytes, headers.wire.data(), PacketTemplate::bytes);
   write_transport(transport, fields, payload_bytes);
   write_extended_headers(extended, traits, fields);
-  // The pad, and where the ICRC will be.
+  // The pad, and the place of the ICRC.
   std::memset(payload + payload_bytes, 0, spec::icrc_bytes);
   uint8_t* end = transport + covered;
   write_icrc(end, icrc_of_transport(headers.icrc, transport, covered));

@@ -18,7 +18,7 @@ namespace {
 
 using spec::PacketDrop;
 
-// Behind the Ethernet header and its EtherType.
+// After the Ethernet header and its EtherType.
 constexpr uint32_t ethernet_bytes = spec::EthernetHeader::bytes - spec::EthernetHeader::padding_width / 8;
 
 // One packet on its way through the checks.
@@ -74,7 +74,7 @@ struct Parser {
       return PacketDrop::ip_fragment;
     if (ip.protocol() != static_cast<uint32_t>(spec::IpProtocol::udp))
       return PacketDrop::unknown_ip_protocol;
-    // An Ethernet frame may be longer than what is in it.
+    // An Ethernet frame may be longer than its content.
     if (!has(ip.total_length()) || ip.total_length() < spec::Ipv4Header::bytes)
       return PacketDrop::length_mismatch;
     bytes = at + ip.total_length();
@@ -103,7 +103,7 @@ struct Parser {
     return parse_udp(address_bytes);
   }
 
-  // `address_bytes`: of the addresses that end the IP header, which the checksum covers.
+  // `address_bytes`: size of the addresses at the end of the IP header, which the checksum covers.
   PacketDrop parse_udp(uint32_t address_bytes) {
     if (!has(spec::UdpHeader::bytes))
       return PacketDrop::too_short;
@@ -112,7 +112,7 @@ struct Parser {
       return PacketDrop::length_mismatch;
     if (udp.destination_port() != spec::rocev2_udp_port)
       return PacketDrop::wrong_udp_port;
-    // 0: the sender has not computed one.
+    // 0: the sender did not compute one.
     if (udp.checksum() != 0) {
       const uint64_t sum = internet_sum(packet + at - address_bytes, address_bytes) +
                            static_cast<uint32_t>(spec::IpProtocol::udp) + udp.length() +
@@ -188,7 +188,7 @@ struct Parser {
     return PacketDrop::none;
   }
 
-  // Where the payload lies, and whether that can be.
+  // Position of the payload, and whether it is valid.
   PacketDrop measure(const spec::PacketOpcodeTraits& traits, uint32_t pad_count) {
     const uint32_t header_bytes = spec::BaseTransportHeader::bytes + traits.extended_bytes;
     if (!has(header_bytes + spec::icrc_bytes))
@@ -226,7 +226,7 @@ struct Parser {
     at += spec::BaseTransportHeader::bytes;
   }
 
-  // The header that comes next.
+  // The next header.
   template <class Header> Header take() {
     const auto header = read_header<Header>(packet + at);
     at += Header::bytes;

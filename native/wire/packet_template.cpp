@@ -10,15 +10,15 @@
 namespace fpga_verbs::wire {
 namespace {
 
-// Spreads the flows of queue pairs over the paths of the network, by multiplicative hashing; C000h to FFFFh
-// are the dynamic ports.
+// Multiplicative hashing spreads the flows of queue pairs over the paths of the network; C000h to FFFFh are
+// the dynamic ports.
 uint32_t source_port_of(uint32_t source_queue_pair, uint32_t destination_queue_pair) {
   constexpr uint32_t golden_ratio = 0x9e3779b1u;
   const uint32_t mixed = (source_queue_pair * golden_ratio) ^ destination_queue_pair;
   return 0xc000u | ((mixed * golden_ratio) >> 18);
 }
 
-// Puts headers before those that are there already.
+// Prepends headers to those already there.
 class Prepend {
 public:
   explicit Prepend(PacketTemplate& packet_template) : template_(packet_template) {}

@@ -35,7 +35,7 @@ export function openSysfs(address: string, host: PciHost = {}): BoardFunction {
   const uncached = bars.map(({ bar, bytes }) => rangeOf(bar, 0, wholePages(bytes)));
   return opening(address, () => {
     const probe = loadAddon().openSysfsFunction({ ...setup, ranges: uncached });
-    // A function with another beginning is not reset, as it is another vendor's: the driver refuses it.
+    // A function with another start of BAR 0 may be another vendor's: the driver refuses it without a reset.
     if (probe.read32(IDENTITY_BAR, IDENTITY_MAGIC_OFFSET) !== IDENTITY_MAGIC_RESET) return probe;
     const regions = readRegions(probe);
     const combined = combinedParts(regions, bars);

@@ -116,7 +116,7 @@ async function measure(
   await pass(ends, run, { iterations: options.warmup }, options, progress);
   const { client, server } = ends;
   const isLossy = operation === 'send' && options.ends.type !== 'RC';
-  // The other process counts the messages that are sent to it.
+  // The other process counts the messages that it receives.
   const here: readonly [End, End] | undefined = isLossy && client && server ? [client, server] : undefined;
   const before = here && receivedBy(here);
   const senders = await pass(ends, run, options.extent, options, progress);

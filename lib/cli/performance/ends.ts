@@ -67,7 +67,7 @@ async function connectOneEnd(
 ): Promise<Ends> {
   const waits = meeting.host === undefined;
   const open = (device: string): Context => scope.use(openDevice(device));
-  // An end that waits, and whose device has its link, finds out first whether it can open it; one that looks opens nothing yet.
+  // A waiting end whose device has its link first checks that it can open the device; the other end opens nothing yet.
   const opened = waits && !isOpen(given) ? open(given) : undefined;
   const peer = await Conversation.meet(meeting, scope);
   const agreement = await greet(peer, { settings, deviceString: given, port: options.port, waits });

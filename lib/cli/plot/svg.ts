@@ -10,7 +10,7 @@ export interface PlotTexts {
   readonly quantity: Quantity;
 }
 
-// Pixels; readable when a column of a paper is half as wide.
+// Pixels; readable at half the column width of a paper.
 const width = 960;
 const margin = { left: 64, right: 24, top: 88 } as const;
 const gap = 96;
