@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-// The addon whose boards use RTL in place of blocks of the device model.
+// The addon whose boards have RTL in the place of blocks of the device model.
 namespace fpga_verbs::addon {
 
 namespace {
