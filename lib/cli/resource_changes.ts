@@ -42,7 +42,7 @@ const levels = { low: QualityOfServiceLevel.low, high: QualityOfServiceLevel.hig
  */
 export function parseResourceChange(text: string): ResourceRequest {
   const equals = text.indexOf('=');
-  if (equals < 0) throw wrong(text, 'no amount', 'OWNER.RESOURCE=AMOUNT, as 1.high.pcbs=8');
+  if (equals < 0) throw wrong(text, 'no amount', 'OWNER.RESOURCE=AMOUNT, such as 1.high.pcbs=8');
   const words = text.slice(0, equals).split('.');
   const resource = resourceOf(text, words.pop()!);
   return { ...ownerOf(text, words), resource, ...amountOf(text, resource, text.slice(equals + 1)) };
@@ -97,7 +97,7 @@ function lanesOf(text: string, list: string): number[] {
     const [, from, to = from] = /^(\d{1,2})(?:-(\d{1,2}))?$/.exec(part) ?? [];
     const [begin, end] = [Number(from), Number(to)];
     if (from === undefined || end < begin)
-      throw wrong(text, `lanes "${part}"`, 'lanes and ranges, as 4-9,12');
+      throw wrong(text, `lanes "${part}"`, 'lanes and ranges, such as 4-9,12');
     return Array.from({ length: end - begin + 1 }, (_, index) => begin + index);
   });
 }

@@ -60,9 +60,9 @@ export function setup(output: Output, options: SetupOptions): void {
   for (const each of found) {
     const { device, identification, obstacles, commands } = each;
     output.text(`${device} (${identification})\n`);
-    if (obstacles.length === 0 && !options.release) output.text('  nothing stands in the way\n');
+    if (obstacles.length === 0 && !options.release) output.text('  no obstacles\n');
     for (const { problem, cure, blocks } of obstacles) {
-      output.text(`  ${blocks ? 'in the way' : 'note'}: ${problem}\n    what helps: ${cure}\n`);
+      output.text(`  ${blocks ? 'obstacle' : 'note'}: ${problem}\n    remedy: ${cure}\n`);
     }
     if (commands.length === 0) continue;
     output.text(applied ? '  done:\n' : '  by root, or with --apply:\n');
@@ -93,7 +93,7 @@ function everyFunction(root: string): Named[] {
 function nameOf(device: string, root: string): Named {
   const name = parseDeviceString(device);
   if (name.backend !== 'pci' && name.backend !== 'vfio') {
-    throw new PciError(`${device} is no PCI function`, 'EINVAL', 'pci:DDDD:BB:DD.F or vfio:DDDD:BB:DD.F');
+    throw new PciError(`${device} is not a PCI function`, 'EINVAL', 'pci:DDDD:BB:DD.F or vfio:DDDD:BB:DD.F');
   }
   const pciFunction = readPciFunction(name.address, { root });
   if (pciFunction === undefined) {

@@ -37,7 +37,7 @@ const few = ['--iterations', `${posts}`, '--warmup', '2'];
 describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
   const device = `emu:?progress=${progress}&${board}`;
 
-  it('tells the statistics of every part for every payload', async () => {
+  it('prints statistics of every part for every payload', async () => {
     const { exitCode, out } = await runHca(['doorbell', ...few, '--device', device, '--json']);
     expect(exitCode).toBe(0);
     const measured = JSON.parse(out) as Measured;
@@ -60,7 +60,7 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
     }
   });
 
-  it('tells what fences cost, and what adapters need', async () => {
+  it('prints the cost of fences and published figures of adapters', async () => {
     const words = ['doorbell', ...few, '--size', '0', '--device', device, '--json'];
     const { fences, published } = JSON.parse((await runHca(words)).out) as Measured;
     expect(fences.map(({ commandsPerFence }) => commandsPerFence)).toEqual([1, 16, 32]);
@@ -71,7 +71,7 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
     expect(published.map(({ microseconds }) => microseconds)).toEqual([0.93, 1.32, 1.91, 0.85]);
   });
 
-  it('writes every sample to a file, and parts that add up', async () => {
+  it('writes every sample to a file, with parts that add up', async () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-'));
     try {
       const file = path.join(directory, 'samples.csv');
@@ -95,7 +95,7 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
     }
   });
 
-  it('is a text that says what was measured how', async () => {
+  it('prints the measurement and its settings as text', async () => {
     const { out, error } = await runHca(['doorbell', ...few, '--device', device, '--size', '64']);
     expect(out).toContain(
       `Doorbell latency on ${device}, nanoseconds:\n${posts} stamped posts of each payload, one at a time\n`,
@@ -130,10 +130,10 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
   });
 });
 
-describe('hca doorbell, how it is called', () => {
+describe('hca doorbell options', () => {
   const device = `emu:?${board}`;
 
-  it('takes as many samples as were asked for, fewer than rounds and more', async () => {
+  it('takes the requested number of samples, fewer or more than rounds', async () => {
     for (const iterations of [1, 15]) {
       const { out } = await runHca([
         'doorbell',
@@ -153,7 +153,7 @@ describe('hca doorbell, how it is called', () => {
     }
   });
 
-  it('divides posts into rounds that lose none and keep the thread for a moment only', () => {
+  it('divides posts into short rounds and loses none', () => {
     for (const total of [0, 1, 9, 10, 11, 12_345, 100_001, 1_000_003]) {
       const rounds = roundsOf(total, 10);
       expect(rounds.reduce((sum, each) => sum + each, 0)).toBe(total);
@@ -165,7 +165,7 @@ describe('hca doorbell, how it is called', () => {
     }
   });
 
-  it('ends when it is interrupted, and says that it was', async () => {
+  it('reports an interrupt and ends', async () => {
     const interrupted = new AbortController();
     const running = runHca(
       ['doorbell', '--iterations', '1000000000', '--size', '0', '--device', device],
@@ -206,7 +206,7 @@ describe('hca doorbell, how it is called', () => {
     );
   });
 
-  it('knows that a device string pins the device thread', async () => {
+  it('detects a device string that pins the device thread', async () => {
     const allowed = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
     const pinned = `${device}&progress=own&deviceCpu=${allowed}`;
     const { error } = await runHca(['doorbell', ...few, '--size', '0', '--device', pinned]);
@@ -219,7 +219,7 @@ describe('hca doorbell, how it is called', () => {
 });
 
 describe('statistics', () => {
-  it('are those of the samples', () => {
+  it('match the samples', () => {
     const samples = Float64Array.from({ length: 1000 }, (_, index) => 999 - index);
     expect(statisticsOf(samples)).toEqual({
       samples: 1000,
@@ -246,7 +246,7 @@ describe('statistics', () => {
     expect(histogramText(bins).split('\n').length).toBe(bins.length + 1);
   });
 
-  it('a histogram tells apart what most samples are, however far the last ones lie', () => {
+  it('a histogram resolves most samples, however far the outliers are', () => {
     const samples = Float64Array.from(
       { length: 10_000 },
       (_, index) => 290 + (index % 40) + (index > 9990 ? 60_000 : 0),

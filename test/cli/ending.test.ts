@@ -86,7 +86,7 @@ describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
     expect(await process.ended).toMatchObject(interrupted);
   });
 
-  it('ends on a signal while the other end that has come says nothing', async () => {
+  it('ends on a signal while a connected end is silent', async () => {
     const port = await freePort();
     const process = new HcaProcess([...command, '--listen', '-p', `${port}`, ...shared()]);
     await guestOf(port);
@@ -94,7 +94,7 @@ describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
     expect(await process.ended).toMatchObject(interrupted);
   });
 
-  it('ends on a signal while the end that it has found says nothing', async () => {
+  it('ends on a signal while the end it connected to is silent', async () => {
     const { port, heard } = await hostSaying('');
     const process = new HcaProcess([...command, 'localhost', '-p', `${port}`]);
     await until(heard, 'a word');
@@ -189,7 +189,7 @@ describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
     expect(await looking.ended).toMatchObject({ exitCode: 1, error: `hca: ${difference(128, 64)}` });
   });
 
-  it('is called in a wrong way: with --listen and a host', async () => {
+  it('refuses --listen together with a host', async () => {
     const { exitCode, error } = await new HcaProcess([...command, 'localhost', '--listen']).ended;
     expect([exitCode, error.split('\n').length]).toEqual([2, 2]);
     expect(error).toContain('give either --listen or the host localhost, not both');
@@ -199,7 +199,7 @@ describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
 describe('a program of libibverbs', () => {
   const line = '0000:000011:000022:00000000000000000000ffff7f000001\0';
 
-  it('is told from hca at once, where the board has no link that it is on', async () => {
+  it('is distinguished from hca at once on a board without a common link', async () => {
     const port = await freePort();
     const waiting = new HcaProcess(['pingpong', 'rc', '--listen', '-p', `${port}`]);
     (await guestOf(port)).write(line);
@@ -216,7 +216,7 @@ describe('a program of libibverbs', () => {
 });
 
 // In this process no other thread ends what does not hear its signal.
-describe('a command hears its signal by itself', () => {
+describe('a command handles its signal itself', () => {
   const run = async (words: readonly string[]): Promise<void> => {
     const controller = new AbortController();
     const interrupting = setTimeout(() => controller.abort(), 50);
@@ -241,7 +241,7 @@ describe('a command hears its signal by itself', () => {
   });
 });
 
-describe('commands that go on until they are interrupted', () => {
+describe('commands that run until interrupted', () => {
   it.each([
     [['top', ...plain], 'UF', 0],
     [['kicks', '--device', `emu:?name=ending&${small}`], 'KICK', 0],
@@ -265,7 +265,7 @@ describe('commands that go on until they are interrupted', () => {
   });
 });
 
-describe('a process that cannot hear a signal', () => {
+describe('a process that cannot handle a signal', () => {
   const addon = new URL('../../build/Release/fpga_verbs.node', import.meta.url).pathname;
   /** Its main thread never comes back from a wait, as from a system call. */
   const deaf = async (milliseconds: number) => {

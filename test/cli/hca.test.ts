@@ -10,7 +10,7 @@ import { runHca } from '../helpers/run_hca.ts';
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 
 describe('hca', () => {
-  it('explains itself with examples, and each of its commands', async () => {
+  it('prints help with examples, for each of its commands too', async () => {
     const { exitCode, out } = await runHca(['--help']);
     expect(exitCode).toBe(0);
     expect(out).toContain('Exit codes: 0 success, 1 failure, 2 wrong usage.');
@@ -39,7 +39,7 @@ describe('hca', () => {
     }
   });
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     expect((await runHca(['--version'])).out).toBe(`${version}\n`);
   });
@@ -73,7 +73,7 @@ describe('hca', () => {
     expect(run.error.trimEnd()).not.toContain('\n');
   });
 
-  it('takes the device of the environment', async () => {
+  it('uses the device of the environment', async () => {
     vi.stubEnv('FPGA_VERBS_DEVICE', `emu:?progress=own&${small}`);
     try {
       expect((await runHca(['info'])).out).toContain('progress:             own: the device spins');
@@ -95,7 +95,7 @@ describe('hca list', () => {
 });
 
 describe('hca info', () => {
-  it('says who the board is, and how it is reached', async () => {
+  it('identifies the board and its backend', async () => {
     const { out } = await runHca(['info', '--device', `emu:?${small}`]);
     expect(out).toContain('board:                fpga-verbs emulated board\n');
     expect(out).toContain('blocks in RTL:        none: all blocks are the model\n');
@@ -108,7 +108,7 @@ describe('hca info', () => {
     expect(out).toContain('underlying function:  3 of 8\n');
   });
 
-  it('says more with -v', async () => {
+  it('prints more with -v', async () => {
     const { out } = await runHca([
       'info',
       '-v',
@@ -154,7 +154,7 @@ describe('hca info', () => {
 });
 
 describe('hca registers', () => {
-  it('writes a register, says that it is dangerous, and shows what is there then', async () => {
+  it('writes a register, warns, and shows the new value', async () => {
     const device = ['--device', `emu:?${small}`];
     const written = await runHca([
       'registers',
@@ -191,7 +191,7 @@ describe('hca registers', () => {
     expect(run.error).not.toContain('warning');
   });
 
-  it('shows a register decoded, by its whole name or by its own', async () => {
+  it('decodes a register given by full or short name', async () => {
     const { out } = await runHca([
       'registers',
       'identity.magic',
@@ -214,7 +214,7 @@ describe('hca registers', () => {
     expect(out).not.toContain('region[4]');
   });
 
-  it('shows all that the function reaches, without side effects', async () => {
+  it('shows all registers of the function without side effects', async () => {
     const { out, exitCode } = await runHca(['registers', '--device', `emu:?${small}`]);
     expect(exitCode).toBe(0);
     expect(out).toContain('control.shared_execution_credits');
@@ -266,7 +266,7 @@ describe('hca kicks', () => {
     ]);
   });
 
-  it('watches a board of this process until it is interrupted, which is no error', async () => {
+  it('watches a board of this process until interrupted, without an error', async () => {
     const device = `emu:?name=kicks-watched&${small}`;
     const board = openDevice(device);
     const interrupted = new AbortController();
@@ -279,7 +279,7 @@ describe('hca kicks', () => {
 });
 
 describe('hca kicks, interrupted', () => {
-  it('before all that were asked for came is a failure', async () => {
+  it('before all requested kicks arrived, it fails', async () => {
     const interrupted = new AbortController();
     interrupted.abort();
     const run = await runHca(
@@ -313,7 +313,7 @@ describe('hca as a program', () => {
     expect(error).toMatch(/^hca: interrupted$/m);
   });
 
-  it('is quiet when its reader has seen enough', async () => {
+  it('ends silently when its reader closes the pipe', async () => {
     const run = promisify(execFile);
     const { stdout, stderr } = await run('bash', [
       '-c',

@@ -54,7 +54,7 @@ const eachItsAddress =
   "give each end --device 'emu:?link=udp:ADDRESS', with an address of its own machine that the other reaches";
 
 describe('two ends agree on', () => {
-  it('shared memory, under a name that the one chooses that waits', () => {
+  it('shared memory, under a name that the waiting end chooses', () => {
     const [waiting, looking] = [offer('emu:?seed=3'), offer('emu:')];
     expect(agreed(waiting, looking)).toEqual([
       `emu:?seed=3&link=shm:hca-${waiting.token}`,
@@ -69,7 +69,7 @@ describe('two ends agree on', () => {
     expect(agreed(waiting, offer(device))).toEqual(Array(2).fill(`${device}&link=shm:hca-${waiting.token}`));
   });
 
-  it('UDP between the addresses by which they have met, on two machines', () => {
+  it('UDP between the addresses of their TCP connection, on two machines', () => {
     expect(agreed(offer('emu:', far.waiting), offer('emu:', far.looking))).toEqual([
       'emu:?link=udp:10.0.0.1',
       'emu:?link=udp:10.0.0.2',
@@ -111,7 +111,7 @@ describe('two ends agree on', () => {
   });
 });
 
-describe('both ends say which device would be right', () => {
+describe('both ends print a usable device', () => {
   const serve = "give --device 'serve:lab'";
   it.each([
     ['emu:', 'serve:lab/1', `${serve} here`, `${serve} at the other end`],
@@ -171,7 +171,7 @@ describe('both ends say which device would be right', () => {
     }
   });
 
-  it('where the ends have met through a tunnel, or do not see the same addresses', () => {
+  it('where the ends connected through a tunnel, or see different addresses', () => {
     expect(refused(offer('emu:'), offer('emu:', elsewhere))).toEqual([eachItsAddress, eachItsAddress]);
     const translated = { ...far.looking, otherAddress: '192.0.2.1' };
     expect(refused(offer('emu:', far.waiting), offer('emu:', translated))).toEqual([
@@ -186,7 +186,7 @@ describe('both ends say which device would be right', () => {
     expect(refused(offer(device, far.waiting), offer(device, far.looking))).toEqual([said, said]);
   });
 
-  it('where the only address is taken', () => {
+  it('where the only address is in use', () => {
     const said = "give --device 'emu:?link=udp:ADDRESS'";
     const reached = ', with an address that ::1 reaches';
     expect(refused(offer('emu:?link=udp:::1'), offer('emu:'))).toEqual([
@@ -195,7 +195,7 @@ describe('both ends say which device would be right', () => {
     ]);
   });
 
-  it('where a served board has no link that reaches the UDP link, as the addresses tell', () => {
+  it('where a served board has no link to the UDP link, by their addresses', () => {
     const [udp, served] = [offer('emu:?link=udp:127.0.0.1'), offer('serve:lab/1')];
     const ipv4 = '00000000000000000000ffff7f000001';
     const local = 'fe8000000000000000f00afffe000001';
@@ -211,7 +211,7 @@ describe('both ends say which device would be right', () => {
 });
 
 describe('an offer', () => {
-  it('is of the first port, which alone has a link', () => {
+  it('covers the first port, the only one with a link', () => {
     expect(() => offerOf('emu:?ports=2', 2, here)).toThrow(
       'port 2 of an emulated board has no link to another process; use --ib-port 1',
     );

@@ -47,8 +47,8 @@ const read = ({ verbs }: End) => {
   };
 };
 
-describe('why a queue pair does not go on', () => {
-  it('says that nothing is to be done, of any function', () => {
+describe('the reason why a queue pair waits', () => {
+  it('reports no pending work, for any function', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from] = makePair(guest);
     expect(reasonsOf(control, from)).toEqual([
@@ -62,7 +62,7 @@ describe('why a queue pair does not go on', () => {
     expect(reasonsOf(control, from)).toHaveLength(1);
   });
 
-  it('names a state in which nothing is sent', () => {
+  it('reports a state in which nothing is sent', () => {
     const [control] = makeFunctions(1) as [Verbs];
     const end = makeEnd(control);
     expect(reasonsOf(control, end)[0]).toMatch(
@@ -72,17 +72,17 @@ describe('why a queue pair does not go on', () => {
     expect(reasonsOf(control, end)[0]).toMatch(/it is in QueuePairState\.error: work requests are flushed/);
   });
 
-  it('names a fence, and what is not acknowledged', () => {
+  it('reports a fence, and unacknowledged requests', () => {
     const [control] = makeFunctions(1) as [Verbs];
     const end = makeLonely(control);
     end.queuePair.postSend(read(end));
     end.queuePair.postSend({ opcode: Opcode.send, fence: true, wrId: 2 });
     const reasons = reasonsOf(control, end).join('\n');
-    expect(reasons).toMatch(/^fence: the command waits for READs and atomics before it$/m);
+    expect(reasons).toMatch(/^fence: the fenced command waits for earlier READs and atomics$/m);
     expect(reasons).toMatch(/^1 command is executed and not acknowledged by the peer; 7 retries left$/m);
   });
 
-  it('names a peer without receive work requests', () => {
+  it('reports a peer without receive work requests', () => {
     const [control] = makeFunctions(1) as [Verbs];
     const [from] = makePair(control);
     from.queuePair.postSend({ opcode: Opcode.send, wrId: 1 });
@@ -92,7 +92,7 @@ describe('why a queue pair does not go on', () => {
     );
   });
 
-  it('names missing credits, and what brings them', () => {
+  it('reports missing credits, and their source', () => {
     const [control] = makeFunctions(1, scarce) as [Verbs];
     const first = makeLonely(control);
     const second = makeLonely(control);
@@ -104,7 +104,7 @@ describe('why a queue pair does not go on', () => {
     ]);
   });
 
-  it('names a command that is begun, and one that was refused', () => {
+  it('reports a partial command, and a refused one', () => {
     const [control] = makeFunctions(1) as [Verbs];
     const [from] = makePair(control);
     const { bar } = control.context.driver.device.virtualCollectBufferRegion;
@@ -141,7 +141,7 @@ describe('why a queue pair does not go on', () => {
     expect(Number(functionRegister(control, 'room_waits')[kind])).toBeGreaterThan(0);
   });
 
-  it('names room that is waited for: on the list of any lane of its level', () => {
+  it('reports missing room on the lists of all lanes of its level', () => {
     const [control] = makeFunctions(1, scarce) as [Verbs];
     control.context.allocateResources([{ resource: Resource.listSize, lane: 0, amount: 1 }]);
     const [first, second] = [makeLonely(control), makeLonely(control)];
@@ -154,7 +154,7 @@ describe('why a queue pair does not go on', () => {
     expect(Number(functionRegister(control, 'room_waits')[RoomWait.level])).toBe(1);
   });
 
-  it('tells a function of its own queue pairs, and of no other', () => {
+  it('shows a function only its own queue pairs', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from] = makePair(guest);
     const [other] = makePair(control);
@@ -183,7 +183,7 @@ describe('why a queue pair does not go on', () => {
 });
 
 describe('counters', () => {
-  it('tell of commands that found no credit', () => {
+  it('count commands that found no credit', () => {
     const [control] = makeFunctions(1, scarce) as [Verbs];
     const ends = [0, 1].map(() => makeLonely(control));
     for (const end of ends) {
@@ -193,7 +193,7 @@ describe('counters', () => {
     expect(functionRegister(control, 'credit_waits')).toEqual([0n, 1n]);
   });
 
-  it('tell of turns without a dedicated physical collect buffer, and of buffers that were closed', () => {
+  it('count turns without a dedicated physical collect buffer, and closed buffers', () => {
     const [control] = makeFunctions(2, {
       underlyingFunctions: 2,
       dedicatedPhysicalCollectBuffers: 2,
@@ -209,7 +209,7 @@ describe('counters', () => {
     expect(functionRegister(control, 'virtual_collect_buffers_closed')).toEqual([2n]);
   });
 
-  it('tell of commands held back, by reason', () => {
+  it('count held commands, by reason', () => {
     const [control] = makeFunctions(1) as [Verbs];
     const end = makeLonely(control);
     end.queuePair.postSend(read(end));
@@ -220,7 +220,7 @@ describe('counters', () => {
     expect(holds.reduce((sum, count) => sum + count, 0)).toBe(holds[SendHold.fence]);
   });
 
-  it('tell of lists without room, and of commands that found no physical collect buffer', () => {
+  it('count lists without room, and commands that found no physical collect buffer', () => {
     const [control] = makeFunctions(1, scarce) as [Verbs];
     const ends = [0, 1, 2].map(() => makeLonely(control));
     control.context.allocateResources([{ resource: Resource.entryCredits, amount: 1 }]);
@@ -250,7 +250,7 @@ function openNamed(name: string): { context: Context; device: string[] } {
 }
 
 describe('hca why', () => {
-  it('looks beside the application, and disturbs nothing', async () => {
+  it('observes a running application without disturbing it', async () => {
     const { context, device } = openNamed('why');
     const completionQueue = context.createCompletionQueue();
     const queuePair = context.createProtectionDomain().createQueuePair({
@@ -275,7 +275,7 @@ describe('hca why', () => {
 
   it.each([
     [['why'], 2, /missing required argument 'qpn'/],
-    [['why', 'seven'], 2, /It must be a number of 24 bits, as 0x12 or 18/],
+    [['why', 'seven'], 2, /It must be a 24-bit number, such as 0x12 or 18/],
     [['top', '--interval', '1'], 2, /It must be a whole number from 10/],
   ])('%j fails in one line', async (words, exitCode, error) => {
     const run = await runHca(words);
@@ -286,7 +286,7 @@ describe('hca why', () => {
 });
 
 describe('hca top', () => {
-  it('shows what each function has in use', async () => {
+  it('shows the resources that each function uses', async () => {
     const { context, device } = openNamed('top');
     const { virtualCollectBuffers, device: open } = context.driver;
     const { bar } = open.virtualCollectBufferRegion;

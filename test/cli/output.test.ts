@@ -29,7 +29,7 @@ describe('colors', () => {
     output.bars('██ 3\n');
   };
 
-  it('are there on a terminal that has them, for titles and bars alone', () => {
+  it('appear only on a color terminal, for titles and bars', () => {
     vi.stubEnv('NO_COLOR', '');
     vi.stubEnv('TERM', 'xterm');
     expect(written(true, write)).toBe('\x1b[1mA B\x1b[0m\n1 2\n\x1b[36m██\x1b[0m 3\n');
@@ -62,7 +62,7 @@ describe('numbers of a second', () => {
   });
 });
 
-it('words are wrapped at 80 columns, under the first', () => {
+it('words wrap at 80 columns, aligned to the first', () => {
   const text = lines('stalls of 1: ', ['a'.repeat(40), 'b'.repeat(40), 'c']);
   expect(text).toBe(`stalls of 1: ${'a'.repeat(40)},\n${' '.repeat(13)}${'b'.repeat(40)}, c\n`);
   expect(lines('x: ', [])).toBe('x:\n');

@@ -58,7 +58,7 @@ describe('hca lat and hca bw between two processes', () => {
     }
   });
 
-  it('measure only what both are told', async () => {
+  it('measure only if both ends have the same options', async () => {
     const [one, other] = devices.shm();
     const { waited, client } = await runTwo(['lat', 'send', ...one], ['lat', 'send', '-s', '64', ...other]);
     expect(waited).toMatchObject({
@@ -98,7 +98,7 @@ describe('hca lat and hca bw between two processes', () => {
     expect(await waiting).toMatchObject({ exitCode: 1, error: `hca: ${message}\n` });
   });
 
-  it('wait, or look for the other end', async () => {
+  it('wait for the other end, or connect to it', async () => {
     const run = await runHca(['lat', 'send', 'localhost', '--listen']);
     expect(run).toMatchObject({
       exitCode: 2,

@@ -110,7 +110,7 @@ describe('hca pingpong', () => {
     },
   );
 
-  it('says that a port or GID is not there', async () => {
+  it('reports a port or GID that does not exist', async () => {
     for (const words of [
       ['-i', '3'],
       ['-g', '200'],

@@ -55,8 +55,8 @@ async function connected(port: number): Promise<Socket> {
   return tried;
 }
 
-describe('the meeting of two ends', () => {
-  it('is as ibv_rc_pingpong has it where this end waits', async () => {
+describe('the address exchange of two ends', () => {
+  it('follows ibv_rc_pingpong when this end waits', async () => {
     const port = await freePort();
     const met = meetIt({ port, timeout: 60 });
     const socket = await connected(port);
@@ -93,14 +93,14 @@ describe('the meeting of two ends', () => {
     server.close();
   });
 
-  it('says who is not there', async () => {
+  it('reports a missing end', async () => {
     const port = await freePort();
     await expect(meetIt({ host: 'localhost', port, timeout: 60 })).rejects.toThrow(
       `no end waits at TCP port ${port} of localhost; start the other end first, with --listen`,
     );
   });
 
-  it('marks any packet sequence number, which stays one of 24 bits', () => {
+  it('marks any packet sequence number and keeps it within 24 bits', () => {
     for (const number of [0, 9, 15, 0x10, 0xff_ffff, 0x12_3456]) {
       const { packetSequenceNumber } = markable({ ...local, packetSequenceNumber: number });
       expect(packetSequenceNumber.toString(16)).toMatch(/[a-f]$/);
@@ -157,7 +157,7 @@ describe('hca pingpong between two processes', () => {
     expect(address('remote', stdout)).toBe(address('local', client.out));
   });
 
-  it('says of a service that repeats what is lost that the peer does not answer', async () => {
+  it('reports, on a reliable service, that the peer does not answer', async () => {
     const silent: Player = {
       completionQueue: undefined as unknown as CompletionQueue,
       received: 3,

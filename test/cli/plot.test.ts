@@ -41,7 +41,7 @@ const run = (label: string, values: readonly number[]): PlotRun => ({
 });
 const texts = { title: 'A <title> & more', note: 'how', quantity: latencyQuantity };
 
-describe('a picture of distributions', () => {
+describe('a plot of distributions', () => {
   it('has a curve, a histogram and a row of the table for each run, and its median', () => {
     const runs = [run('0 B', [100, 200, 300, 400, 5000]), run('64 B', [1500, 1500, 1600])];
     const svg = distributionSvg(runs, texts);
@@ -73,7 +73,7 @@ describe('a picture of distributions', () => {
     expect(heights[0]! - heights.at(-1)!).toBeGreaterThan(270);
   });
 
-  it('takes runs of one sample, and of equal ones', () => {
+  it('draws runs of one sample, and of equal samples', () => {
     expect(() => elementsOf(distributionSvg([run('one', [7])], texts))).not.toThrow();
     const equal = distributionSvg([run('equal', [5e8, 5e8, 5e8])], { ...texts, quantity: bandwidthQuantity });
     expect(textsOf(equal)).toContain('500 MB/s');
@@ -128,7 +128,7 @@ describe('--plot', () => {
     const timed = await runHca(['lat', 'send', '--duration', '1', '--plot', 'x.svg']);
     expect([timed.exitCode, timed.error]).toEqual([
       2,
-      expect.stringMatching(/leave out --plot, or --duration/),
+      expect.stringMatching(/leave out --plot or --duration/),
     ]);
   });
 });

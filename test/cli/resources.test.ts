@@ -8,13 +8,13 @@ import { runHca } from '../helpers/run_hca.ts';
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 
 describe('hca resources', () => {
-  it('explains itself, changes and JSON', async () => {
+  it('prints help for changes and JSON', async () => {
     const { exitCode, out } = await runHca(['resources', '--help']);
     expect(exitCode).toBe(0);
     expect(out).toMatch(/JSON: \{functions[^]*Examples:\n {2}hca resources show[^]*OWNER\.RESOURCE=AMOUNT/);
   });
 
-  it('shows what functions, levels and lanes have, and what they share', async () => {
+  it('shows own and shared resources of functions, levels and lanes', async () => {
     const { exitCode, out } = await runHca(['resources', 'show', '--device', `emu:?${small}`]);
     expect(exitCode).toBe(0);
     const lines = out.split('\n').map((line) => line.split(/\s+/));
@@ -25,7 +25,7 @@ describe('hca resources', () => {
     expect(out).toContain('shared credits: 64 execution, 256 completion\n');
   });
 
-  it('divides them: all changes or none', async () => {
+  it('applies all changes or none', async () => {
     const device = ['--device', `emu:?${small}`, '--json'];
     const { exitCode, json } = await runHca(
       [
@@ -54,7 +54,7 @@ describe('hca resources', () => {
     expect(failed.error).toMatch(/physicalCollectBuffers: 34 asked for, 20 left.*at most 20/);
   });
 
-  it('shows a guest what is its own', async () => {
+  it('shows a guest its own resources', async () => {
     const name = `name=resources-of-a-guest&${small}`;
     closing(openDevice(`emu:0?${name}`));
     const { json } = await runHca(['resources', 'show', '--device', `emu:2?${name}`, '--json']);
@@ -72,7 +72,7 @@ describe('hca resources', () => {
     [['set', '1.buffers=3'], 1, /no resource "buffers"; expected: one of vcbs, pcbs, tvls, virtual/],
     [['set', 'lane5.low.pcbs=3'], 1, /owner "lane5.low"; expected: a function/],
     [['set', '1.pcbs=3@4'], 1, /amount "3@4"; expected: a whole number$/m],
-    [['set', '1.tvls=lanes:9-4'], 1, /lanes "9-4"; expected: lanes and ranges, as 4-9,12/],
+    [['set', '1.tvls=lanes:9-4'], 1, /lanes "9-4"; expected: lanes and ranges, such as 4-9,12/],
   ])('%j fails in one line', async (words, exitCode, error) => {
     const run = await runHca(['resources', ...words]);
     expect([run.exitCode, run.out]).toEqual([exitCode, '']);
@@ -80,7 +80,7 @@ describe('hca resources', () => {
     expect(run.error.trim().split('\n')).toHaveLength(1);
   });
 
-  it('reads lanes as it writes them', () => {
+  it('parses lanes in its own output format', () => {
     const lanes = [0, 1, 2, 5, 9, 10, 63];
     expect(formatLanes(lanes)).toBe('0-2,5,9-10,63');
     expect(parseResourceChange(`3.tvls=lanes:${formatLanes(lanes)}`)).toEqual({

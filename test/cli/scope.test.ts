@@ -4,7 +4,7 @@ import { Scope } from '../../lib/cli/scope.ts';
 
 const { signal } = new AbortController();
 
-it('closes what it holds, the newest first, and waits for each', async () => {
+it('closes its objects, newest first, and waits for each', async () => {
   const closed: string[] = [];
   const result = await Scope.run(signal, async (scope) => {
     scope.use({ [Symbol.dispose]: () => closed.push('first') });

@@ -64,7 +64,7 @@ describe('hca selftest', () => {
     expect(run.error.trimEnd()).not.toContain('\n');
   });
 
-  it('touches no function that has a driver', async () => {
+  it('does not access a function that has a driver', async () => {
     const name = 'selftest-in-use';
     const context = openDevice(`emu:0?name=${name}`);
     try {
@@ -132,7 +132,7 @@ async function selftestWith(
   }
 }
 
-describe('hca selftest names the step that fails, and where to look', () => {
+describe('hca selftest reports the failed step, and where to look', () => {
   it.each([
     [
       'identity',
@@ -143,7 +143,7 @@ describe('hca selftest names the step that fails, and where to look', () => {
     [
       'registers',
       { kind: 'read_all_ones', bar: functionPage.bar, begin: status, end: status + 4, count: 0 },
-      /underlying_function\.status reads 0xffffffff, with bits set that are not defined/,
+      /underlying_function\.status reads 0xffffffff, with undefined bits set/,
       /the region table/,
     ],
     [
@@ -161,28 +161,28 @@ describe('hca selftest names the step that fails, and where to look', () => {
     [
       'collect',
       { kind: 'drop', bar: commandBar },
-      /row 1, segments at 0x10 to 0x10: the VCB is free, so nothing arrived/,
+      /row 1, segments at 0x10 to 0x10: the VCB is free, so no write arrived/,
       /mapping of the virtual collect buffers/,
     ],
     [
       'collect',
       { kind: 'tear', bar: commandBar, nth: 1, doubleWords: 0b1111_1101 },
-      /row 2, .*: the scoreboard has 0x00000000e4, not 0x00000000f4; not arrived whole: 0x20$/m,
+      /row 2, .*: the scoreboard has 0x00000000e4, not 0x00000000f4; incomplete segments: 0x20$/m,
       /byte enables/,
     ],
     [
       'kick',
       { kind: 'tear', bar: commandBar, doubleWords: 0b1 },
-      /row 6, .*: the command is whole, but was not kicked; not arrived whole: 0x40/,
+      /row 6, .*: the command is complete but was not kicked; incomplete segments: 0x40/,
       /scoreboard, mask, kick/,
     ],
     [
       'DMA',
       { kind: 'fault_dma', count: 0 },
-      /no record that a command was kicked came; the device counts [1-9]\d* DMAs that reached nothing/,
+      /no record of a kicked command arrived; the device counts [1-9]\d* DMA faults/,
       /bus mastering enabled, the IOMMU/,
     ],
-    ['interrupt', { kind: 'lose_interrupt', count: 0 }, /MSI-X vector 0 was not signalled/, /MSI-X enabled/],
+    ['interrupt', { kind: 'lose_interrupt', count: 0 }, /MSI-X vector 0 was not signaled/, /MSI-X enabled/],
     [
       'loopback',
       { kind: 'drop', bar: commandBar, count: 0 },
@@ -201,7 +201,7 @@ describe('hca selftest names the step that fails, and where to look', () => {
     expect(error.trimEnd()).not.toContain('\n');
   });
 
-  it('says so in JSON too', async () => {
+  it('reports the failure in JSON too', async () => {
     const run = await runHca([
       'selftest',
       '--device',

@@ -108,7 +108,7 @@ describe('beside a ping-pong of another process', { timeout: timeLimit }, () => 
     });
   });
 
-  it('hca top tells what it does a second, in 80 columns with headings of their own', async () => {
+  it('hca top shows its rates, in 80 columns with headings', async () => {
     await whileServed(async () => {
       await startPingpong();
       const { exitCode, json } = await runHca([
@@ -144,7 +144,7 @@ describe('beside a ping-pong of another process', { timeout: timeLimit }, () => 
     });
   });
 
-  it('hca qps, regions and counters list what it has', async () => {
+  it('hca qps, regions and counters list its objects', async () => {
     await whileServed(async () => {
       await startPingpong();
       const all = (await runHca(['qps', '--json', '--device', 'serve:lab'])).json()[0] as {
@@ -215,7 +215,7 @@ describe('beside a ping-pong of another process', { timeout: timeLimit }, () => 
     });
   });
 
-  it('hca events shows a refused command of a client, and only to those who observe it', async () => {
+  it('hca events shows a refused command of a client only to its observers', async () => {
     await whileServed(async () => {
       const events = start('events', '--device', 'serve:lab');
       const other = start('events', '--device', 'serve:lab/2');
@@ -271,11 +271,11 @@ describe('without a board to watch', () => {
     expect(run.error.trimEnd()).not.toContain('\n');
   });
 
-  it('hca capture ends in one line when its file takes no more', async () => {
+  it('hca capture ends with one line when its disk is full', async () => {
     const { exitCode, error } = await runHca(['capture', '/dev/full', '--device', 'emu:?name=capture']);
     expect(exitCode).toBe(1);
     expect(error).toMatch(
-      /^hca: the capture file \/dev\/full cannot be written: ENOSPC.*; expected: a file that can be made.*\n$/,
+      /^hca: the capture file \/dev\/full cannot be written: ENOSPC.*; expected: a file that can be created.*\n$/,
     );
   });
 });

@@ -26,8 +26,8 @@ function store(to: BoardFunction, bar: number, offset: number, command: Uint8Arr
   memory.free();
 }
 
-describe('a command that comes whole', () => {
-  it('is kicked and executed where it is written to a VCB, and nowhere else', () => {
+describe('a command written in one transaction', () => {
+  it('is kicked and executed only if written to a VCB', () => {
     const emulated = makeBoard(shared);
     const driver = openDriver(emulated);
     const { board, page, controlPage, virtualCollectBufferRegion } = driver.device;

@@ -33,7 +33,7 @@ function send(end: End, times: number, signaled = true): void {
 
 const completions = Array.from({ length: 4 }, () => new Completion());
 
-describe('commands that are followed', () => {
+describe('followed commands', () => {
   it('are kicked, sent and complete, in this order, by the times of the device', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from] = makePair(guest);
@@ -50,7 +50,7 @@ describe('commands that are followed', () => {
     expect(ways.take()).toMatchObject({ kicked: [], sent: [], completed: [], kicks: 0 });
   });
 
-  it('complete later than they are taken, and without a completion never', () => {
+  it('complete after they are taken, and never without a completion', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from] = makePair(guest);
     const ways = follow(control);
@@ -63,7 +63,7 @@ describe('commands that are followed', () => {
     expect(ways.take()).toMatchObject({ sent: [{}, {}], completed: [] });
   });
 
-  it('are some of many, of all functions alike, and all of them again when they are few', () => {
+  it('are a sample of many, evenly over functions, and all commands when they are few', () => {
     const [control, one, two] = makeFunctions(3) as [Verbs, Verbs, Verbs];
     const ends = [one, two].map((verbs) => makePair(verbs)[0]);
     const ways = follow(control, 16);

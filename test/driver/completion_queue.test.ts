@@ -79,7 +79,7 @@ function eventsOf(queue: EventQueue): DeviceEvent[] {
 }
 
 describeOnBackends('a completion queue', (backend) => {
-  it('gives the completions of signaled work requests, in order', () => {
+  it('returns the completions of signaled work requests in order', () => {
     const { queuePair, post, poll } = makeBench(backend, { entries: 16 });
     post(1);
     post(2, false);
@@ -97,7 +97,7 @@ describeOnBackends('a completion queue', (backend) => {
     ]);
   });
 
-  it('goes round many times', () => {
+  it('wraps many times', () => {
     const { queuePair, post, poll } = makeBench(backend, { entries: 4 });
     let sequenceNumber = 0;
     for (let round = 0; round < 50; round++) {
@@ -110,7 +110,7 @@ describeOnBackends('a completion queue', (backend) => {
     }
   });
 
-  it('gives the event that was asked for, once', () => {
+  it('raises the requested event once', () => {
     const bench = makeBench(backend, { entries: 64, eventQueue: 1 });
     const { board, driver, queue, post, poll } = bench;
     const events = new EventQueue(driver.device, driver.management, 1, 4);
@@ -147,7 +147,7 @@ describeOnBackends('a completion queue', (backend) => {
     expect(poll(1)).toMatchObject([{ status: CompletionStatus.workRequestFlushedError }]);
   });
 
-  it('that overflows is in error with its queue pairs, and keeps what it has', () => {
+  it('that overruns enters error with its queue pairs, and keeps its entries', () => {
     const { board, driver, queue, queuePair, post } = makeBench(backend, { entries: 2 });
     post(3);
     const events: DeviceEvent[] = [];
@@ -188,7 +188,7 @@ describe('a completion queue', () => {
     expect(completions[0]!.sequenceNumber).toBe(3);
   });
 
-  it('gives every field of an entry, and tells the head once a poll', () => {
+  it('returns every field of an entry, and stores the head once per poll', () => {
     const { driver, queuePair } = makeBench(stepped, { entries: 1 });
     const allocate = vi.spyOn(driver.device, 'allocate');
     const queue = new CompletionQueue(driver, { entries: 3 });
@@ -239,7 +239,7 @@ describe('a completion queue', () => {
     );
   });
 
-  it('gives back the wrId of each work request, and frees its slots', () => {
+  it('returns the wrId of each work request, and frees its slots', () => {
     const { board, queue, queuePair } = makeBench(stepped, { entries: 64 });
     const wrIds = [0, 1, 0xffff_ffff, 2 ** 32, Number.MAX_SAFE_INTEGER, 2n ** 53n, 2n ** 64n - 1n];
     for (const wrId of wrIds) queuePair.post({ opcode: Opcode.send, signaled: true, wrId });
@@ -263,7 +263,7 @@ describe('a completion queue', () => {
     },
   );
 
-  it('leaves out what is left of a queue pair that was destroyed, or reset', () => {
+  it('skips completions of a destroyed or reset queue pair', () => {
     const { board, driver, queue, queuePair, post, poll } = makeBench(stepped, { entries: 8 });
     const { queuePair: other } = new UnansweredQueuePair(driver, sizes, {
       sendCompletionQueue: queue.number,
@@ -287,7 +287,7 @@ describe('a completion queue', () => {
     expect(queue.hasCompletion).toBe(false);
   });
 
-  it('gives the completions behind those that it leaves out by the same poll, each to its object', () => {
+  it('returns the completions after skipped ones in the same poll, each to its object', () => {
     const { board, driver, queue, queuePair, post } = makeBench(stepped, { entries: 8 });
     const { queuePair: other } = new UnansweredQueuePair(driver, sizes, {
       sendCompletionQueue: queue.number,
@@ -310,7 +310,7 @@ describe('a completion queue', () => {
     driver.queuePairs.set(queuePair.number, queuePair);
   });
 
-  it('takes completions of the queue pair that has its number now', () => {
+  it('assigns completions to the current queue pair of a reused number', () => {
     const { board, driver, queue, queuePair, post, poll } = makeBench(stepped, { entries: 8 });
     const { queuePair: next } = new UnansweredQueuePair(driver, sizes, {
       sendCompletionQueue: queue.number,
@@ -340,7 +340,7 @@ describe('a completion queue', () => {
     expect(poll(2).map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1]);
   });
 
-  it('goes on when sequence numbers begin again', () => {
+  it('continues when sequence numbers wrap', () => {
     const { board, queue, queuePair } = makeBench(stepped, { entries: 64 });
     const completions = Array.from({ length: 16 }, () => new Completion());
     const request = { opcode: Opcode.send, signaled: true };
@@ -360,14 +360,14 @@ describe('a completion queue', () => {
     );
   });
 
-  it('that signals an event queue that there cannot be is refused by name', () => {
+  it('is refused with a nonexistent event queue, which the error names', () => {
     const driver = openDriver(makeBoard(stepped));
     expect(() => new CompletionQueue(driver, { entries: 1, eventQueue: 8 })).toThrow(
       expect.objectContaining({ code: 'EINVAL', attribute: 'eventQueue' }),
     );
   });
 
-  it('is refused when none is left, and frees its memory', () => {
+  it('is refused when all are in use, and frees its memory', () => {
     const driver = openDriver(makeBoard(stepped, { completionQueues: 2 }));
     expect(driver.limits.completionQueues).toBe(1);
     const only = new CompletionQueue(driver, { entries: 1 });

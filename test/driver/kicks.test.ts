@@ -32,7 +32,7 @@ async function take(kicks: AsyncGenerator<Kick, void>, count: number): Promise<K
 }
 
 describeOnBackends('device.kicks()', (backend) => {
-  it('gives every kick with its times, joined with its way out', async () => {
+  it('returns every kick with its times, matched with its sent record', async () => {
     const { device, post } = open(backend);
     const kicks = device.kicks({ timeout: 10_000 });
     const first = kicks.next();
@@ -50,7 +50,7 @@ describeOnBackends('device.kicks()', (backend) => {
     }
   });
 
-  it('observes from the first call on, and no more after the last', async () => {
+  it('observes from the first call to the last', async () => {
     const { device, post } = open(backend);
     post(1);
     const kicks = device.kicks({ timeout: 10_000 });
@@ -70,7 +70,7 @@ describeOnBackends('device.kicks()', (backend) => {
     await expect(device.kicks({ timeout: 0 }).next()).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('ends by its signal, and loses nothing', async () => {
+  it('ends by its signal without losing records', async () => {
     const { device, post } = open(backend);
     const controller = new AbortController();
     const pending = device.kicks({ signal: controller.signal }).next();
@@ -93,28 +93,28 @@ describeOnBackends('device.kicks()', (backend) => {
   });
 });
 
-describe('records are joined', () => {
+describe('records are matched', () => {
   const record = (fields: Partial<KickRecord>): KickRecord => Object.assign(new KickRecord(), fields);
   const kicked = (kickNumber: number, sendQueueSequenceNumber: number): KickRecord =>
     record({ type: KickRecordType.kicked, kickNumber, sendQueueSequenceNumber });
   const sent = (kickNumber: number, sendQueueSequenceNumber: number): KickRecord =>
     record({ type: KickRecordType.sent, kickNumber, sendQueueSequenceNumber });
 
-  it('a command that is kicked again was handed back the first time', () => {
+  it('a command kicked again was returned the first time', () => {
     const joiner = new KickJoiner();
     expect(joiner.take(kicked(1, 7))).toEqual([]);
     expect(joiner.take(kicked(2, 7))).toMatchObject([{ kickNumber: 1, sent: undefined }]);
     expect(joiner.take(sent(2, 7))).toMatchObject([{ kickNumber: 2, sent: { status: 0 } }]);
   });
 
-  it('a record whose first one was dropped gives none', () => {
+  it('a sent record without its kick record gives no kick', () => {
     const joiner = new KickJoiner();
     expect(joiner.take(sent(1, 1))).toEqual([]);
     joiner.take(kicked(2, 2));
     expect(joiner.take(sent(3, 2))).toMatchObject([{ kickNumber: 2, sent: undefined }]);
   });
 
-  it('the oldest is given out when too many wait', () => {
+  it('the oldest is returned when too many wait', () => {
     const joiner = new KickJoiner(2);
     joiner.take(kicked(1, 1));
     joiner.take(kicked(2, 2));

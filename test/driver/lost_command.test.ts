@@ -52,7 +52,7 @@ describe('a command whose writes are all lost', () => {
     expect(verbs.board.verify(true)).toBeUndefined();
   });
 
-  it('is found too where what tells the device of it is lost: after 1, 2, 4 more seconds', () => {
+  it('is found even if the doorbell for it is lost, after 1, 2, 4 more seconds', () => {
     const { verbs, from } = makeEnds();
     verbs.board.inject({ kind: 'drop', bar: commandBar, count: 4 });
     post(from);
@@ -62,7 +62,7 @@ describe('a command whose writes are all lost', () => {
     expect(sent(from)).toEqual([CompletionStatus.success]);
   });
 
-  it('is found where a batch was posted by a doorbell that was lost', () => {
+  it('is found if the doorbell of a batch is lost', () => {
     const { verbs, from } = makeEnds();
     verbs.board.inject({ kind: 'drop', bar: commandBar, count: 1 });
     from.queuePair.postSend([
@@ -73,7 +73,7 @@ describe('a command whose writes are all lost', () => {
     expect(sent(from)).toEqual([CompletionStatus.success]);
   });
 
-  it('is found by polls alone, where the event loop has no turn', () => {
+  it('is found by polls alone, while the event loop does not run', () => {
     const { verbs, from } = makeEnds();
     verbs.board.inject({ kind: 'drop', bar: commandBar, count: 2 });
     post(from);
@@ -85,8 +85,8 @@ describe('a command whose writes are all lost', () => {
   });
 });
 
-describe('a queue that stands still for long', () => {
-  it('is told of less and less often, up to every 64 looks', () => {
+describe('a queue without progress for long', () => {
+  it('is announced less and less often, down to every 64 checks', () => {
     const stall = new Stall();
     const told = Array.from({ length: 260 }, (_, look) => [look, stall.look(true, 5)] as const);
     expect(told.filter(([, tells]) => tells).map(([look]) => look)).toEqual([
@@ -94,7 +94,7 @@ describe('a queue that stands still for long', () => {
     ]);
   });
 
-  it('begins anew when it moves, and is not told of when it is empty', () => {
+  it('restarts the interval when it progresses, and is not announced when empty', () => {
     const stall = new Stall();
     expect([stall.look(true, 1), stall.look(true, 1), stall.look(true, 2), stall.look(true, 2)]).toEqual([
       false,
@@ -105,7 +105,7 @@ describe('a queue that stands still for long', () => {
     expect([stall.look(false, 2), stall.look(false, 2)]).toEqual([false, false]);
   });
 
-  it('is not changed by it: what waits for the peer is not sent again', () => {
+  it('is not changed by announcements: requests that wait for the peer are not sent again', () => {
     const { verbs, from } = makeEnds();
     post(from);
     // Nothing is left to receive the next one: it is refused with RNR NAK for ever.

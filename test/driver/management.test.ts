@@ -14,7 +14,7 @@ function make(driver: HcaDriver): { protectionDomain: ProtectionDomain; queuePai
 }
 
 describeOnBackends('management commands', (backend) => {
-  it('make queue pairs, change them, tell their attributes, and unmake them', () => {
+  it('create, modify, query and destroy queue pairs', () => {
     const driver = openDriver(makeBoard(backend));
     const { queuePair, protectionDomain } = make(driver);
     expect(queuePair.query().state).toBe(QueuePairState.reset);
@@ -66,7 +66,7 @@ describeOnBackends('management commands', (backend) => {
     );
   });
 
-  it('name the attribute that is missing, not allowed or wrong', () => {
+  it('name a missing, disallowed or wrong attribute', () => {
     const { queuePair } = make(openDriver(makeBoard(backend)));
     expect(() => queuePair.modify({ state: QueuePairState.init, port: 1 })).toThrow(
       expect.objectContaining({
@@ -95,7 +95,7 @@ describeOnBackends('management commands', (backend) => {
     expect(queuePair.query().state).toBe(QueuePairState.reset);
   });
 
-  it('say what is exhausted, and take nothing then', () => {
+  it('name an exhausted resource, and change nothing', () => {
     const driver = openDriver(makeBoard(backend, { queuePairs: 8 }));
     const protectionDomain = new ProtectionDomain(driver.management);
     const made = Array.from({ length: 6 }, () => new QueuePair(driver, { protectionDomain, sendQueue }));
@@ -111,7 +111,7 @@ describeOnBackends('management commands', (backend) => {
     expect(new QueuePair(driver, { protectionDomain, sendQueue }).number).not.toBe(made[3]!.number);
   });
 
-  it('refuse sizes before the device is asked', () => {
+  it('refuse wrong sizes without asking the device', () => {
     const driver = openDriver(makeBoard(backend));
     const protectionDomain = new ProtectionDomain(driver.management);
     for (const [sizes, attribute] of [

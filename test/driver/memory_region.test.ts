@@ -11,7 +11,7 @@ const remoteWrite = 1 << AccessFlag.remoteWrite;
 const remoteRead = 1 << AccessFlag.remoteRead;
 
 describeOnBackends('memory regions', (backend) => {
-  it('have keys of their own, hold their protection domain, and give keys back', () => {
+  it('have their own keys, hold their protection domain, and return keys', () => {
     const { management, device, limits } = openDriver(makeBoard(backend));
     expect(limits.memoryKeys).toBe(255);
     const domain = new ProtectionDomain(management);
@@ -49,7 +49,7 @@ describeOnBackends('memory regions', (backend) => {
     }
   });
 
-  it('refuse rights that contradict each other, and no bytes', () => {
+  it('refuse contradictory rights, and empty ranges', () => {
     const { management, device } = openDriver(makeBoard(backend));
     const domain = new ProtectionDomain(management);
     const { address } = device.allocate(4096);
@@ -62,7 +62,7 @@ describeOnBackends('memory regions', (backend) => {
   });
 
   if (backend.isServed !== true)
-    it('lie over foreign memory too, but for what may go away', () => {
+    it('can cover foreign memory, unless it may be freed', () => {
       const { management, device } = openDriver(makeBoard(backend));
       const domain = new ProtectionDomain(management);
       const view = new Uint8Array(new ArrayBuffer(10_000), 77, 9000);

@@ -35,7 +35,7 @@ function errorOf(call: () => unknown): VerbsError {
 }
 
 describeOnBackends('opening a function', (backend) => {
-  it('reads who the board is, enables it, and takes its limits', () => {
+  it('identifies the board, enables it, and reads its limits', () => {
     const { device, limits } = openDriver(makeBoard(backend, { virtualCollectBuffers: 128 }));
     expect(device.identity).toMatchObject({
       version: { major: 1, minor: 0 },
@@ -53,14 +53,14 @@ describeOnBackends('opening a function', (backend) => {
     expect(device.regions.all.map(({ bar, prefetchable }) => [bar, prefetchable])).toContainEqual([2, true]);
   });
 
-  it('serves every function of a board by a driver each', () => {
+  it('serves every function of a board with its own driver', () => {
     const board = makeBoard(backend, { underlyingFunctions: 3 });
     const drivers = [0, 1, 2].map((number) => openDriver(board, number));
     expect(drivers.map(({ device }) => device.underlyingFunction)).toEqual([0, 1, 2]);
     expect(drivers.map(({ device }) => device.controlPage !== undefined)).toEqual([true, false, false]);
   });
 
-  it('opens again what was closed', () => {
+  it('opens a closed function again', () => {
     const board = makeBoard(backend);
     openDriver(board);
     for (let times = 0; times < 3; times++) {
@@ -97,7 +97,7 @@ describeOnBackends('opening a function', (backend) => {
     refuse();
   });
 
-  it('knows a device that is gone, before and after', () => {
+  it('detects a removed device, before and after open', () => {
     const board = makeBoard(backend);
     const driver = openDriver(board);
     board.inject({ kind: 'read_all_ones', count: 0 });
@@ -124,7 +124,7 @@ describe('the number of a function', () => {
       },
     });
 
-  it('is that of its status register, whatever the backend says', () => {
+  it('comes from its status register, not from the backend', () => {
     const board = makeBoard(stepped);
     openDriver(board);
     for (const number of [1, 7]) {
@@ -136,7 +136,7 @@ describe('the number of a function', () => {
   });
 });
 
-describe('a board that is not ours is refused with the reason', () => {
+describe('an unsupported board is refused with the reason', () => {
   const at = (offset: number, value: number) => (bar: number, read: number) =>
     bar === 0 && read === offset ? value : undefined;
   const region = (index: number, offset: number): number => offset + index * IDENTITY_REGION_STRIDE;
@@ -174,7 +174,7 @@ describe('a board that is not ours is refused with the reason', () => {
     expect(() => opened.read32(0, 0)).toThrow(/closed/);
   });
 
-  it('takes a later minor version', () => {
+  it('accepts a later minor version', () => {
     const board = makeBoard(stepped);
     const driver = closing(
       new HcaDriver(withReads(board.open(0), at(IDENTITY_VERSION_OFFSET, (1 << 16) | 7))),

@@ -90,7 +90,7 @@ describeOnBackends('posting', (backend) => {
     expect(queuePair.query()).toMatchObject({ next: posted, inFlight: 0 });
   });
 
-  it('begins anew after a reset', () => {
+  it('restarts after a reset', () => {
     const { queuePair, sent } = makeSender(backend);
     for (let times = 0; times < 3; times++) queuePair.post({ opcode: Opcode.send });
     sent(3);
@@ -101,7 +101,7 @@ describeOnBackends('posting', (backend) => {
 });
 
 describe('a send queue', () => {
-  it('is full when its slots are not completed, and takes as many more as are completed through', () => {
+  it('is full until completions free its slots, and then accepts as many again', () => {
     const bench = new CommandBench();
     const queuePair = bench.makeQueuePair(4);
     const post = (): number => queuePair.post({ opcode: Opcode.send });
@@ -121,7 +121,7 @@ describe('a send queue', () => {
     expect(bench.written.length).toBe(7);
   });
 
-  it('refuses more data or entries than it was made for, and posts nothing then', () => {
+  it('refuses more data or entries than its limits, and posts nothing', () => {
     const bench = new CommandBench();
     const queuePair = bench.makeQueuePair();
     const refuse = (request: SendRequest, attribute: string, expected: string): void => {
@@ -151,7 +151,7 @@ describe('a send queue', () => {
     expect(sentBy(queuePair, bench.settle())).toEqual([0, 1]);
   });
 
-  it('goes on over the end of the sequence numbers', () => {
+  it('continues when sequence numbers wrap', () => {
     const bench = new CommandBench();
     const queuePair = bench.makeQueuePair(8);
     const sent: number[] = [];

@@ -127,7 +127,7 @@ class Reader {
 }
 
 describe('a receive queue', () => {
-  it('holds what the device takes, in order and entry by entry', () => {
+  it('stores the entries that the device takes, in order', () => {
     const queue = makeQueue({ entries: 20, scatterEntries: 16 });
     expect(queue.capacity).toBe(32);
     const reader = new Reader(queue);
@@ -151,7 +151,7 @@ describe('a receive queue', () => {
     expect(reader.take()).toBeNull();
   });
 
-  it('is full when its slots are not completed, and takes as many more as are completed through', () => {
+  it('is full until completions free its slots, and then accepts as many again', () => {
     const queue = makeQueue({ entries: 4, scatterEntries: 1 });
     for (const expected of [0, 1, 2, 3]) expect(queue.post({})).toBe(expected);
     const full = expect.objectContaining({
@@ -167,7 +167,7 @@ describe('a receive queue', () => {
     expect(() => queue.post({})).toThrow(full);
   });
 
-  it('refuses more scatter entries than it was made for, and posts nothing then', () => {
+  it('refuses more scatter entries than its limit, and posts nothing', () => {
     const queue = makeQueue({ entries: 4, scatterEntries: 2 });
     expect(() => queue.post({ scatter: scatterOf(3) })).toThrow(
       expect.objectContaining({
@@ -181,7 +181,7 @@ describe('a receive queue', () => {
     expect(new Reader(queue).take()).toBeNull();
   });
 
-  it('stores the tail once for a batch, and tells how many were posted before one that is wrong', () => {
+  it('stores the tail once per batch, and reports the number posted before a wrong request', () => {
     const queue = makeQueue({ entries: 8, scatterEntries: 2 });
     const requests = [{}, { scatter: scatterOf(1) }, { scatter: scatterOf(3) }, {}];
     expect(() => queue.postBatch(requests)).toThrow(expect.objectContaining({ code: 'EINVAL', posted: 2 }));
@@ -212,7 +212,7 @@ describe('a receive queue', () => {
     expect(queue.nextSequenceNumber).toBe(9);
   });
 
-  it('begins anew after a reset', () => {
+  it('restarts after a reset', () => {
     const queue = makeQueue({ entries: 4, scatterEntries: 1 });
     queue.postBatch([{}, {}, {}]);
     queue.reset();
@@ -236,7 +236,7 @@ describe('a receive queue', () => {
     );
   });
 
-  it('gives each work request once, in order, in every size and beyond 2^16 of them', () => {
+  it('delivers each work request once, in order, for every size and beyond 2^16 requests', () => {
     const steps = fc.array(
       fc.record({ posts: fc.nat(9), takes: fc.nat(9), completes: fc.nat(9), batch: fc.boolean() }),
       { size: 'max', maxLength: 60 },
@@ -396,7 +396,7 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
     },
   );
 
-  it('refuses receives when it was made without a receive queue', () => {
+  it('refuses receives if created without a receive queue', () => {
     const { queuePair } = makeReceiver();
     const none = expect.objectContaining({
       code: 'EINVAL',

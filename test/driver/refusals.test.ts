@@ -133,8 +133,8 @@ describe.each(['masked', 'direct'] as const)(
   },
 );
 
-describe('a command that is not finished', () => {
-  it('is given up by a cancel, and leaves nothing behind', () => {
+describe('an incomplete command', () => {
+  it('is dropped by a cancel, without residue', () => {
     const bench = new CommandBench();
     const queuePair = bench.makeQueuePair();
     const command = bench.encode(queuePair, { opcode: Opcode.send, inlineData: payload });
@@ -169,7 +169,7 @@ describe('a command that is not finished', () => {
     expect(sentBy(queuePair, bench.settle())).toEqual([0]);
   });
 
-  it('is taken from its function by a reset, and the others go on', () => {
+  it('is dropped by a function reset, while others continue', () => {
     const bench = new CommandBench();
     const guest = closing(new HcaDriver(bench.board.open(1)));
     const { queuePair } = new UnansweredQueuePair(guest, { entries: 4, gatherEntries: 0, inlineBytes: 64 });

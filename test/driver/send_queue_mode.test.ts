@@ -38,7 +38,7 @@ class Hog {
   }
 }
 
-it('a command that finds no buffer is taken from the send queue', () => {
+it('a command without a buffer is fetched from the send queue', () => {
   const bench = new CommandBench(few);
   const queuePair = bench.makeQueuePair();
   const hog = new Hog(bench);

@@ -82,7 +82,7 @@ function withFault(lengths: number[], nth: number, rule: Partial<FaultRule>, che
 }
 
 describe.each(faults)('a write that is %s', (__, rule) => {
-  it.each(streams)('holds up nothing for good: commands of %j, line %i', (lengths, nth) => {
+  it.each(streams)('blocks nothing permanently: commands of %j, line %i', (lengths, nth) => {
     withFault(lengths, nth, rule, true);
   });
 });
@@ -99,7 +99,7 @@ describe('a write of payload that is lost, of a command without a checksum', () 
 });
 
 describe('a virtual collect buffer that several queue pairs share', () => {
-  it('is given back, and each goes on', () => {
+  it('is released, and each continues', () => {
     const verbs = makeVerbs(stepped, { underlyingFunctions: 1, virtualCollectBuffers: 1 });
     const ends = [0, 1, 2].map(() => makePair(verbs));
     verbs.board.inject({ kind: 'drop', bar: commandBar, nth: 1 });
@@ -118,8 +118,8 @@ describe('a virtual collect buffer that several queue pairs share', () => {
 /** Events, in the queue and on their way to it. */
 const moreThanFit = 400;
 
-describe('a buffer in error whose event was lost', () => {
-  it('is given back with the next event that comes', () => {
+describe('a buffer in error with a lost event', () => {
+  it('is released with the next event', () => {
     const verbs = makeVerbs(stepped);
     const { driver } = verbs.context;
     const [from, to] = makePair(verbs);

@@ -10,7 +10,7 @@ const sizes = fc.oneof(
 );
 
 describe('bit mask', () => {
-  it('finds and takes bits as a plain array of bits does', () => {
+  it('finds and takes bits like a plain array of bits', () => {
     const operation = fc.tuple(
       fc.constantFrom('set', 'clear', 'test', 'findFirst', 'findNext', 'takeFirst'),
       fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
@@ -59,7 +59,7 @@ describe('bit mask', () => {
     );
   });
 
-  it('takes bits lowest first until none is left', () => {
+  it('takes bits lowest first until it is empty', () => {
     const mask = makeBitMask(4096, true);
     for (let bit = 0; bit < 4096; bit++) expect(mask.takeFirst()).toBe(bit);
     expect(mask.any()).toBe(false);

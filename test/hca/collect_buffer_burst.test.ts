@@ -111,7 +111,7 @@ function act(
       if (port.physical(number).state === PhysicalCollectBufferState.kicked) port.release(number);
 }
 
-describe.each(variants)('a command that is written by one burst, variant %s', (_, variant) => {
+describe.each(variants)('a command written by one burst, variant %s', (_, variant) => {
   it('has the effects of its lines one after the other', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 20 }), (actions) => {
@@ -145,7 +145,7 @@ describe.each(variants)('a command that is written by one burst, variant %s', (_
   });
 });
 
-describe('a burst that is not a whole command to a free VCB', () => {
+describe('a burst other than a whole command to a free VCB', () => {
   const bytes = makeCommand({ length: 96, queuePairNumber: own });
   const longer = new Uint8Array(bytes.length + 8);
   longer.set(bytes);
@@ -178,7 +178,7 @@ describe('a burst that is not a whole command to a free VCB', () => {
     },
   ];
 
-  it.each(cases)('is not taken, and changes nothing: it $what', ({ burst, before }) => {
+  it.each(cases)('is refused and changes nothing: it $what', ({ burst, before }) => {
     const port = makePort(ScoreboardVariant.masked);
     before?.(port);
     const was = seen(port);

@@ -202,7 +202,7 @@ describe('segment 0', () => {
     expect(port.takeKicks().length + port.takeNotices().length).toBe(1);
   });
 
-  it('is named by the event as it was, when it comes again and differs', () => {
+  it('is reported with its first value when rewritten with another', () => {
     const port = makePort('collecting');
     post(port, buffer, segment0({ length: 8 }));
     post(port, buffer, segment0({ length: 8, queuePairNumber: foreign }));

@@ -173,7 +173,7 @@ describe('doorbell slots', () => {
     expect([port.takeNotices().length, port.takeKicks().length]).toEqual([1, 1]);
   });
 
-  it('are accepted only while there are credits for what one write can ring', () => {
+  it('are accepted only with credits for all doorbells of one write', () => {
     const port = makePort();
     for (let count = 0; count < 15; count++) {
       expect(port.canAcceptWrite()).toBe(true);
@@ -194,7 +194,7 @@ describe('the half-written limit', () => {
     });
   }
 
-  it('raises one event for each command that is incomplete that long, oldest first, and none for others', () => {
+  it('raises one event for each command incomplete for the limit, oldest first, and none for others', () => {
     const port = makePort(2);
     port.setHalfWrittenLimit(100n);
     const [line] = wholeLines(makeCommand({ length: 64, queuePairNumber }));

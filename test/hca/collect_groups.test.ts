@@ -158,7 +158,7 @@ describe('the collect group table', () => {
     );
   });
 
-  it('a PCB is looked for at the level, then at the function, then among what all share', () => {
+  it('a PCB comes from the level, then the function, then the pool that all share', () => {
     const port = makePort([
       [1, 0, 1],
       [0, 0, 1],
@@ -194,7 +194,7 @@ describe('the collect group table', () => {
     expect(begin(port, 0)).toBe(true);
   });
 
-  it('the shared part of a BAR does not touch what the levels own', () => {
+  it('the shared part of a BAR does not use PCBs of the levels', () => {
     const port = makePort([
       [2, 2, 1],
       [0, 0, 0],
@@ -222,7 +222,7 @@ describe('changing the division', () => {
     expect(port.verify()).toBeNull();
   });
 
-  it('shrinking below what kicked commands hold takes effect as they are sent', () => {
+  it('shrinking below the PCBs of kicked commands takes effect as these are sent', () => {
     const port = makePort([
       [6, 0, 0],
       [0, 0, 0],
@@ -305,7 +305,7 @@ describe('changing the division', () => {
     expect(port.verify()).toBeNull();
   });
 
-  it('a level that gives its PCBs to the other is taken at its word too', () => {
+  it('a level can also give its PCBs to the other level', () => {
     const port = makePort([
       [4, 0, 0],
       [8, 0, 0],
@@ -321,7 +321,7 @@ describe('changing the division', () => {
     ]);
   });
 
-  it('random divisions of half-written commands: what is promised is always there', () => {
+  it('random divisions of half-written commands: promised PCBs are always available', () => {
     const divisions = fc.array(
       fc.tuple(allotmentsOf, fc.array(fc.nat({ max: functions * perFunction - 1 }))),
       {

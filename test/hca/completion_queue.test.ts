@@ -104,7 +104,7 @@ describe('completion_queue', () => {
     expect(other.port.verify()).toBeNull();
   });
 
-  it('numbers queues from 1 and gives numbers again that came free', () => {
+  it('numbers queues from 1 and reuses free numbers', () => {
     const port = makeCompletionQueues();
     const queues = Array.from({ length: 7 }, (_, slot) => new HostCompletionQueue({}, port, slot));
     expect(queues.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -116,7 +116,7 @@ describe('completion_queue', () => {
     expect(port.verify()).toBeNull();
   });
 
-  it("drops and counts what is for another function's queue, or none; number 0 wants none", () => {
+  it("drops and counts completions for another function's queue or a nonexistent one; number 0 requests none", () => {
     const queue = new HostCompletionQueue({ underlyingFunction: 1 });
     expect(queue.write({}, 2)).toBe(false);
     expect(queue.port.dropped(2)).toBe(1);
@@ -128,7 +128,7 @@ describe('completion_queue', () => {
     expect(queue.port.dropped(1)).toBe(3);
   });
 
-  it('forgets the queues of a function that is reset, and leaves those of others', () => {
+  it('removes the queues of a reset function, and keeps those of others', () => {
     const port = makeCompletionQueues();
     const queue = new HostCompletionQueue({ underlyingFunction: 1 }, port, 0);
     const other = new HostCompletionQueue({ underlyingFunction: 2 }, port, 1);
@@ -218,7 +218,7 @@ describe('completion_queue without room', () => {
     expect(fatal.map(({ object }) => object)).toEqual(numbers);
   });
 
-  it('goes on to the next failed queue when one is destroyed meanwhile', () => {
+  it('continues with the next failed queue when one is destroyed meanwhile', () => {
     const port = makeCompletionQueues();
     const first = new HostCompletionQueue({ entriesLog2: 0 }, port, 0);
     const second = new HostCompletionQueue({ entriesLog2: 0 }, port, 1);

@@ -5,7 +5,7 @@ import { CompletionStatus, EventType } from '../../lib/spec/index.ts';
 import { HostCompletionQueue } from './host_completion_queue.ts';
 
 describe('arming a completion queue', () => {
-  it('gives one event, at the next completion', () => {
+  it('raises one event, at the next completion', () => {
     const queue = new HostCompletionQueue({ eventQueue: 5, userHandle: 0xabcdef0123 });
     queue.write();
     queue.take();
@@ -26,7 +26,7 @@ describe('arming a completion queue', () => {
     expect(queue.events()).toEqual([]);
   });
 
-  it('gives the event at once when a completion lies beyond the head that it names', () => {
+  it('raises the event at once if a completion is beyond its head', () => {
     const queue = new HostCompletionQueue();
     queue.write();
     queue.arm(0);
@@ -83,7 +83,7 @@ describe('arming a completion queue', () => {
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('tells the head, so that the record need not be read', () => {
+  it('carries the head, so that the device need not read the record', () => {
     const queue = new HostCompletionQueue({ entriesLog2: 3 });
     for (let number = 0; number < 7; ++number) queue.write();
     for (let number = 0; number < 7; ++number) queue.take();
@@ -93,7 +93,7 @@ describe('arming a completion queue', () => {
     expect(queue.port.accessesOf(1) - before).toBe(1);
   });
 
-  it('with a head beyond what was written waits', () => {
+  it('waits if its head is beyond the written entries', () => {
     const queue = new HostCompletionQueue();
     queue.write();
     queue.arm(0, { head: 2 });

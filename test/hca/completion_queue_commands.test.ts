@@ -117,7 +117,7 @@ describe('resize_completion_queue', () => {
     ];
   };
 
-  it('takes the pages of the new size for those of the old, and answers with the tail', () => {
+  it('replaces the pages by those of the new size, and returns the tail', () => {
     const { device, host } = makeHost();
     const number = make(host);
     const [before] = holdings(device);
@@ -198,7 +198,7 @@ describe('moderate_completion_queue', () => {
 });
 
 describe('destroy_completion_queue', () => {
-  it('does not know what does not exist, is gone, or is of another function', () => {
+  it('refuse queues that do not exist, are destroyed, or belong to another function', () => {
     const { device, host } = makeHost();
     const other = new ManagedFunction(device, 2);
     const number = make(host);
@@ -288,7 +288,7 @@ describe('a queue pair and its completion queues', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('outlast a queue pair that is reset', () => {
+  it('remain after a reset of a queue pair', () => {
     const { host, domain } = makeHost();
     const number = make(host);
     const queuePair = host.createQueuePair(domain, ServiceType.reliableConnection, {

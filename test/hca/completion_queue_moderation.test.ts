@@ -29,7 +29,7 @@ class ModeratedQueue extends HostCompletionQueue {
 }
 
 describe('a completion queue with moderation', () => {
-  it('gives its event with the completion of that count', () => {
+  it('raises its event at the completion of that count', () => {
     const queue = new ModeratedQueue(4, 100);
     queue.arm(0);
     queue.writeSome(3);
@@ -42,7 +42,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.completionEvents()).toBe(0);
   });
 
-  it('gives it that time after the first, not after the last', () => {
+  it('raises it that time after the first completion, not after the last', () => {
     const queue = new ModeratedQueue(10, 100);
     queue.arm(0);
     queue.pass(500n * microsecond);
@@ -72,7 +72,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('counts what lay beyond the head when it was armed, and begins its time then', () => {
+  it('counts completions beyond the head when armed, and starts its timer then', () => {
     const queue = new ModeratedQueue(3, 100);
     queue.writeSome(2);
     queue.pass(1000n * microsecond);
@@ -89,7 +89,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('armed again while its time runs, does not begin anew', () => {
+  it('does not restart its timer when armed again', () => {
     const queue = new ModeratedQueue(8, 100);
     queue.arm(0);
     queue.writeSome(1);
@@ -99,7 +99,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('armed again beyond what it waits for, waits for another', () => {
+  it('waits for another completion when armed again beyond the expected one', () => {
     const queue = new ModeratedQueue(8, 100);
     queue.arm(0);
     queue.writeSome(1);
@@ -126,7 +126,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('that is changed while an event is due gives it by the new rule', () => {
+  it('raises a due event by the new rule after a change', () => {
     const queue = new ModeratedQueue(8, 100);
     queue.arm(0);
     queue.writeSome(3);
@@ -147,7 +147,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('that is destroyed gives none', () => {
+  it('raises no event after its destruction', () => {
     const queue = new ModeratedQueue(8, 100);
     queue.arm(0);
     queue.writeSome(1);
@@ -169,7 +169,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('gives the events of several queues each in its time', () => {
+  it('raises the events of several queues, each at its time', () => {
     const first = new ModeratedQueue(8, 300);
     const { port } = first;
     const others = [200, 100, 200].map((period, index) => {
@@ -193,7 +193,7 @@ describe('a completion queue with moderation', () => {
     expect(port.verify()).toBeNull();
   });
 
-  it('gives an event exactly when a model says so', () => {
+  it('raises events exactly like a model', () => {
     const action = fc.oneof(
       { weight: 5, arbitrary: fc.record({ kind: fc.constant('write' as const) }) },
       {

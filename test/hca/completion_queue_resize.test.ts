@@ -44,7 +44,7 @@ describe('a completion queue of another size', () => {
     expect(queue.resize(4, 2)).toBe(badState);
   });
 
-  it('is refused where what lies there does not fit, by the head that the host says now', () => {
+  it("is refused if the entries beyond the host's current head do not fit", () => {
     const queue = new HostCompletionQueue({ entriesLog2: 3 });
     for (let count = 0; count < 5; count++) queue.write({ byte_length: count });
     expect(queue.resize(2, 1)).toBe(badParameter);

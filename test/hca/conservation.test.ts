@@ -251,7 +251,7 @@ class Run {
 }
 
 describe('conservation', () => {
-  it('after every step of random runs, while functions come and go and what they have changes', () => {
+  it('after every step of random runs, while functions and their resources change', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const run = new Run(seed);

@@ -13,7 +13,7 @@ const scatterOf = (entries: number) =>
   }));
 
 describe('descriptor_fetch', () => {
-  it('takes what is posted, in order, and nothing beyond the tail', () => {
+  it('takes posted entries in order, and none beyond the tail', () => {
     const queue = new HostReceiveQueue({ entriesLog2: 2 });
     expect(queue.take()).toBeNull();
     const posted = [queue.post(), queue.post(scatterOf(16)), queue.post(scatterOf(3))];
@@ -71,7 +71,7 @@ describe('descriptor_fetch', () => {
     for (const queue of queues) expect(queue.take()).toBeNull();
   });
 
-  it('forgets what it has read ahead when the queue pair is reset', () => {
+  it('drops prefetched references when the queue pair is reset', () => {
     const queue = new HostReceiveQueue({ entriesLog2: 3 });
     for (let number = 0; number < 4; ++number) queue.post();
     queue.publish();
@@ -85,7 +85,7 @@ describe('descriptor_fetch', () => {
     expect(queue.take()).toBeNull();
   });
 
-  it('has nothing for a queue pair without receive queue, one that is gone, or of another function', () => {
+  it('takes nothing for a queue pair without receive queue, a destroyed one, or one of another function', () => {
     const queue = new HostReceiveQueue();
     queue.post();
     queue.publish();
@@ -240,7 +240,7 @@ describe('the receive doorbell', () => {
     expect(queue.port.takeFlush()).toBeNull();
   });
 
-  it('is left aside when it is not ahead of what is known, or claims too much', () => {
+  it('is ignored when it is not ahead of the known tail, or too far ahead', () => {
     const queue = new HostReceiveQueue({ entriesLog2: 2 });
     const posted = [queue.post(), queue.post(), queue.post()];
     queue.publish();
@@ -312,7 +312,7 @@ describe('descriptor_fetch against a plain model', () => {
     { size: 'max', maxLength: 120 },
   );
 
-  it('gives each work request once, in order, as soon as its tail is stored', () => {
+  it('delivers each work request once, in order, as soon as its tail is stored', () => {
     fc.assert(
       fc.property(
         fc.nat(6),

@@ -239,7 +239,7 @@ describe('dma_validation: RDMA', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it.each(accesses)('refuses %s with a key that is none', (_, act) => {
+  it.each(accesses)('refuses %s with an invalid key', (_, act) => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(1000);
@@ -256,7 +256,7 @@ describe('dma_validation: RDMA', () => {
     expect(region.bytes.every((byte) => byte === 0)).toBe(true);
   });
 
-  it('checks no key of what has no length', () => {
+  it('checks no key of an entry of length 0', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const nothing = { key: 0x12345678, address: 0n, bytes: new Uint8Array() };
@@ -284,7 +284,7 @@ describe('dma_validation: RDMA', () => {
     ]);
   });
 
-  it('says that memory which is not mapped is of its own doing', () => {
+  it('reports unmapped memory as its own error', () => {
     for (const [, act] of accesses) {
       const host = new HostResponder();
       const peer = host.queuePair();
@@ -297,7 +297,7 @@ describe('dma_validation: RDMA', () => {
 });
 
 describe('dma_validation: atomics', () => {
-  it('adds and swaps 64 bits as the host has them, and returns what was there', () => {
+  it('adds and swaps 64 bits in host byte order, and returns the former value', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(64);
@@ -391,7 +391,7 @@ describe('dma_validation: a READ for which there is no place', () => {
 });
 
 describe('dma_validation: flush', () => {
-  it('completes what was taken and what is posted, each once and in order, and then what is added', () => {
+  it('completes taken, posted and later added receives, each once and in order', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(4096, { access: rights.localWrite });
@@ -462,7 +462,7 @@ describe('dma_validation: flush', () => {
     expect(host.completions().length).toBeLessThan(40);
   });
 
-  it('drops what a reset of the function left behind', () => {
+  it('drops units from before a reset of the function', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(1000);

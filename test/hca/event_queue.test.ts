@@ -160,7 +160,7 @@ class HostEventQueue {
 }
 
 describe('event_queue', () => {
-  it('writes entries in order, with phase, sequence, time and what is lost', () => {
+  it('writes entries in order, with phase, sequence, time and lost count', () => {
     const host = new HostEventQueue({});
     for (let round = 0; round < 5; ++round) {
       host.advance(1);
@@ -274,7 +274,7 @@ describe('event_queue', () => {
     expect(host.take()).toMatchObject({ object: 7, type: EventType.queuePairFatal });
   });
 
-  it('counts what DMA faults cost, and goes on', () => {
+  it('counts events lost to DMA faults, and continues', () => {
     const host = new HostEventQueue({});
     host.device.port.faultAccess(0);
     host.report(0);
@@ -293,7 +293,7 @@ describe('event_queue', () => {
     expect(host.take()).toMatchObject({ object: 0 });
   });
 
-  it('forgets the queues of a function that is reset, and no other', () => {
+  it('removes the queues of a reset function only', () => {
     const first = new HostEventQueue({ moderationCount: 2, moderationTime: 10 });
     const second = new HostEventQueue(
       { underlyingFunction: 2, moderationCount: 2, moderationTime: 20 },

@@ -53,7 +53,7 @@ describe('hardware linked list queue', () => {
     expect(port.verify()).toBeNull();
   });
 
-  it('forgets an index when its list empties, and gives the list identifier to the next', () => {
+  it('releases an index when its list empties, and reuses the list identifier', () => {
     const port = queue({ entries: 4, lists: 2, readyOnPush: true });
     expect(port.find(100)).toBeNull();
     expect(port.push(100, 1n, 0).list).toBe(0);
@@ -95,7 +95,7 @@ describe('hardware linked list queue', () => {
     expect([port.arbitrate(1), port.arbitrate(0), port.arbitrate(1)]).toEqual([0, null, 1]);
   });
 
-  it('returns an inbound credit for every entry that is free again', () => {
+  it('returns an inbound credit for every freed entry', () => {
     const port = queue({ entries: 2, readyOnPush: true });
     const inboundCredits = (): unknown => (port.state() as { inboundCredits: number }).inboundCredits;
     port.push(1, 1n, 0);
@@ -110,7 +110,7 @@ describe('hardware linked list queue', () => {
     expect(port.counters()).toMatchObject({ pushed: 2, popped: 1, reclaimed: 1, droppedFull: 1 });
   });
 
-  it('reads on from the peek pointer, behind what was popped and up to what was pushed since', () => {
+  it('continues from the peek pointer, from the last popped to the last pushed entry', () => {
     const port = queue({ readyOnPush: true });
     for (const unit of [1n, 2n, 3n]) port.push(1, unit, 0);
     expect([port.peek(0).unit, port.peek(0).unit]).toEqual([1n, 2n]);
@@ -250,7 +250,7 @@ describe('hardware linked list queue', () => {
     expect(port.counters().correctedBitErrors).toBe(2);
   });
 
-  it('reports an uncorrectable entry once, drops it at its turn, and goes on behind it', () => {
+  it('reports an uncorrectable entry once, drops it at its turn, and continues after it', () => {
     const port = damaged(80, 90);
     port.push(1, 7n, 0);
     for (let round = 0; round < 3; round++)

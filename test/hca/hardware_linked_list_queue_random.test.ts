@@ -125,7 +125,7 @@ function namesIn(answer: unknown): string[] {
 }
 
 describe('hardware linked list queue, random commands', () => {
-  it('does what the plain reference model does', () => {
+  it('matches the plain reference model', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(shapes, fc.array(command, { size: 'max', maxLength: 250 }), (shape, commands) => {

@@ -41,7 +41,7 @@ const counter = (device: Device, underlyingFunction: number, offset: number): nu
   Number(device.read64(RegionType.underlyingFunction, underlyingFunction, offset));
 
 describe('hca', () => {
-  it('executes a command that is posted through a VCB, and writes its kick records', () => {
+  it('executes a command posted through a VCB, and writes its kick records', () => {
     const device = enabledDevice();
     const host = new FunctionHost(device, 1);
     const queue = host.createQueuePair();
@@ -101,7 +101,7 @@ describe('hca', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('interrupts for an event queue that is armed through the register page', () => {
+  it('interrupts for an event queue armed through the register page', () => {
     const device = enabledDevice();
     const host = new FunctionHost(device, 1);
     host.takeEvents();
@@ -147,7 +147,7 @@ describe('hca', () => {
     expect(sentNumbers(again.takeKickRecords())).toEqual([0]);
   });
 
-  it('leaves nothing behind in a function that is reset, however often', () => {
+  it('leaves no residue in a function after any number of resets', () => {
     const device = enabledDevice({ pageTableEntries: 1024, memoryKeys: 256, memoryBytes: 16 << 20 });
     const page = blockDescriptions.find(({ name }) => name === 'underlying_function')!;
     for (let cycle = 0; cycle < 50; ++cycle) {

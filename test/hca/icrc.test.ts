@@ -97,7 +97,7 @@ describe.each(supported)('CRC by $name', ({ index }) => {
 });
 
 describe('choice of the implementation', () => {
-  it('takes the first that the CPU supports', () => {
+  it('selects the first implementation that the CPU supports', () => {
     expect(crcInUse()).toBe(supported[0]!.name);
   });
 

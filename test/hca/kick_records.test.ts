@@ -48,7 +48,7 @@ function kick(port: CollectBufferPort, sequenceNumber: number, buffer = 2): Uint
 }
 
 describe('kick records', () => {
-  it('tell of a kick: where, what and when', () => {
+  it('describe a kick: place, command and time', () => {
     const port = makePort(4);
     const command = makeCommand({ length: 48, queuePairNumber, sequenceNumber: 0xfffe });
     port.setTime(100n);
@@ -176,7 +176,7 @@ describe('kick records', () => {
     expect(port.counters(0)['hostReads']).toBe(1);
   });
 
-  it('begin anew when they are enabled', () => {
+  it('restart when enabled', () => {
     const port = makePort(4);
     for (let count = 0; count < 5; count++) kick(port, count);
     port.setKickRecords(0, 1, 4, port.base, port.base + BigInt(headOffset));

@@ -68,7 +68,7 @@ describe('links of a device', () => {
     expect(placed(hca)).toBe(1);
   });
 
-  it('one that is not empty is not passed by: what came first goes first', () => {
+  it('a link with units is not bypassed: first in, first out', () => {
     const hca = device();
     hca.push('requests_placed', flush(1));
     hca.push('requests_accepted', flush(2));

@@ -31,7 +31,7 @@ const actions = fc.array(
 );
 
 describe('management_queue', () => {
-  it('answers every command once and in order, whichever way and however often it comes', () => {
+  it('answers every command once and in order, by doorbell or page, repeated or not', () => {
     fc.assert(
       fc.property(actions, (steps) => {
         const device = new ManagedDevice();
@@ -89,7 +89,7 @@ describe('management_queue', () => {
     expect(numbers.every((number, at) => number === at % 65536)).toBe(true);
   });
 
-  it('fetches for functions in turn, and gives the page its turn', () => {
+  it('serves functions and the management page in turn', () => {
     const device = new ManagedDevice();
     const hosts = functions.map((number) => new ManagedFunction(device, number, log2));
     const paging = new ManagedFunction(device, 7, log2);
@@ -132,7 +132,7 @@ describe('management_queue', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('answers a command whose place holds another number, and goes on', () => {
+  it('answers a command with a wrong number in its slot, and continues', () => {
     const device = new ManagedDevice();
     const host = new ManagedFunction(device, 1);
     host.post(createProtectionDomain, { send_queue_sequence_number: 9 });
@@ -145,7 +145,7 @@ describe('management_queue', () => {
     ]);
   });
 
-  it('stands still when a command cannot be read, until the queues begin anew', () => {
+  it('stops when a command cannot be read, until the queues restart', () => {
     const device = new ManagedDevice();
     const host = new ManagedFunction(device, 1);
     const other = new ManagedFunction(device, 2);
@@ -165,7 +165,7 @@ describe('management_queue', () => {
     expect(host.execute(createProtectionDomain).output).toBe(1n);
   });
 
-  it('executes what it cannot answer, and counts the fault', () => {
+  it('executes a command that it cannot answer, and counts the fault', () => {
     const device = new ManagedDevice();
     const host = new ManagedFunction(device, 1);
     const begin = device.address(host.completionQueue);
@@ -179,7 +179,7 @@ describe('management_queue', () => {
     expect(host.execute(createProtectionDomain).output).toBe(2n);
   });
 
-  it('drops the commands of a function that is reset, and no other', () => {
+  it('drops the commands of a reset function only', () => {
     const device = new ManagedDevice();
     const hosts = [1, 2].map((number) => new ManagedFunction(device, number));
     const [reset, kept] = hosts as [ManagedFunction, ManagedFunction];

@@ -61,7 +61,7 @@ function makeRegion(fields: Fields = {}): {
 }
 
 describe('register_memory', () => {
-  it('makes a key and its page table, deregister_memory takes both back', () => {
+  it('creates a key and its page table; deregister_memory frees both', () => {
     const { device, host, domain } = makeHost();
     const before = holdings(device);
     const key = register(host, domain);
@@ -133,7 +133,7 @@ describe('register_memory', () => {
     expect(holdings(device)).toEqual(before);
   });
 
-  it('says when keys have run out, and gives them again', () => {
+  it('reports that keys are exhausted, and reuses freed keys', () => {
     const { device, host, domain } = makeHost({ memoryKeys: 3 });
     const keys = [register(host, domain), register(host, domain)];
     expect(registerFields(host, domain)).toMatchObject({
@@ -149,7 +149,7 @@ describe('register_memory', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('takes nothing when context memory is out of reach', () => {
+  it('allocates nothing when context memory is not accessible', () => {
     const { device, host, domain } = makeHost();
     const before = holdings(device);
     const begin = device.address(device.contextMemory);
@@ -201,7 +201,7 @@ describe('an access with a key', () => {
     },
   );
 
-  it('of no bytes is allowed, whatever the key', () => {
+  it('of 0 bytes is allowed with any key', () => {
     const { check } = makeRegion();
     const access = { length: 0n, key: 0, protectionDomain: 0, rights: remoteWrite, address: 1n };
     expect(check(access)).toBe(AccessFault.none);
@@ -261,7 +261,7 @@ describe('an access with a key', () => {
 });
 
 describe('deregister_memory', () => {
-  it('refuses what is no key of the function', () => {
+  it('refuses keys of other functions', () => {
     const { device, host, domain } = makeHost();
     const key = register(host, domain);
     const other = new ManagedFunction(device, 2);

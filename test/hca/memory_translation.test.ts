@@ -44,7 +44,7 @@ const commands = fc.array(
 );
 
 describe('memory_translation', () => {
-  it('translates as a plain list of tables does, whatever comes and goes', () => {
+  it('translates like a plain list of tables through random changes', () => {
     fc.assert(
       fc.property(commands, (steps) => {
         const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
@@ -111,7 +111,7 @@ describe('memory_translation', () => {
     expect(device.port.createTable(0, entries)).toBe(0);
   });
 
-  it('knows no table where none begins', () => {
+  it('finds no table where none starts', () => {
     const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const { table } = makeTable(device, 20, 0x500)!;
     for (const wrong of [table + 1, table + 8, table + 32, entries, 0xffff_ffff])
@@ -132,7 +132,7 @@ describe('memory_translation', () => {
     }
   });
 
-  it('serves what was written last, and nothing for an entry that is not valid', () => {
+  it('returns the latest value, and nothing for an invalid entry', () => {
     const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const { table } = makeTable(device, 20, 0x500)!;
     expect(device.port.translate(table, 9n * page)).toBe(0x509n * page);
@@ -143,7 +143,7 @@ describe('memory_translation', () => {
     expect(device.port.translate(table, 10n * page)).toBe(0xa001n * page);
   });
 
-  it('takes the run that is enough with the least to spare', () => {
+  it('allocates the tightest fitting run', () => {
     const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const half = device.port.createTable(0, entries / 2)!;
     expect(device.port.createTable(0, 8)).toBe(entries / 2);
@@ -192,7 +192,7 @@ describe('context_memory', () => {
     expect(port.openContextMemory(port.base + page, needed)).toBe(false);
   });
 
-  it('lies in the domain of function 0 alone', () => {
+  it('is in the domain of function 0 only', () => {
     const port = bare();
     const needed = port.contextMemoryNeeded();
     const begin = port.base;

@@ -41,7 +41,7 @@ function makeBusy(bench: OrderBench, queuePairs: readonly BenchQueuePair[], rand
 }
 
 describe('with commands in flight', () => {
-  it('a queue pair that is being destroyed executes nothing more', () => {
+  it('a queue pair under destruction executes nothing more', () => {
     const bench = new OrderBench();
     const queuePair = bench.makeQueuePair();
     for (let kicks = 0; kicks < 3; kicks++) bench.kick(queuePair, bench.post(queuePair));
@@ -56,7 +56,7 @@ describe('with commands in flight', () => {
     expect(bench.port.verify()).toBeNull();
   });
 
-  it('a queue pair that is being destroyed gets no more turns of the scheduler', () => {
+  it('a queue pair under destruction gets no more turns of the scheduler', () => {
     const bench = new OrderBench();
     const queuePair = bench.makeQueuePair();
     for (let posts = 0; posts < 8; posts++) bench.post(queuePair);

@@ -49,7 +49,7 @@ describe('virtual_kick', () => {
     expect(lanesOf(first).at(-1)).toBe(1);
   });
 
-  it('takes the least loaded lane: its own before the shared ones, and none that is mapped to others', () => {
+  it('selects the least loaded lane: own lanes before shared ones, never lanes of others', () => {
     const bench = new OrderBench({ ...oneCredit, physicalCollectBuffers: 16 });
     bench.port.setLanes(0, 0, 0b0001n);
     bench.port.setLanes(0, 1, 0b0010n);
@@ -79,7 +79,7 @@ describe('virtual_kick', () => {
     expect(bench.executions.map(({ lane }) => lane)).toEqual([0]);
   });
 
-  it('gives a lane its own credits first, then shared ones up to the cap', () => {
+  it("uses a lane's own credits first, then shared ones up to the cap", () => {
     const bench = new OrderBench({
       transmitVirtualLanes: 2,
       executionCreditsPerLane: 1,

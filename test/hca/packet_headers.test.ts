@@ -233,7 +233,7 @@ describe('headers of a packet', () => {
     );
   });
 
-  it('have EtherTypes that say what follows', () => {
+  it('have the EtherType of the next header', () => {
     const etherTypes = (packet: Uint8Array, count: number): string[] =>
       Array.from({ length: count }, (_, index) =>
         Buffer.from(packet.slice(12 + 4 * index, 14 + 4 * index)).toString('hex'),
@@ -258,7 +258,7 @@ describe('UDP source port', () => {
     return Number(decodePacket(path.framing, false, packet).headers['udp_header']!['source_port']);
   };
 
-  it('is the one that the address vector gives', () => {
+  it('comes from the address vector', () => {
     expect(portOf(examplePath('ethernet_ipv6', { udpSourcePort: 49999 }))).toBe(49999);
   });
 

@@ -12,7 +12,7 @@ const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.repla
 const none = new Uint8Array(16);
 
 describe('parsing', () => {
-  it('gives back what was built', () => {
+  it('returns the built packet', () => {
     fc.assert(
       fc.property(anyPacket, ({ path, fields, payload }) => {
         const parsed = parsePacket(linkLayerOf(path.framing), buildPacket(path, fields, payload));
@@ -42,7 +42,7 @@ describe('parsing', () => {
     );
   });
 
-  it('takes any bytes without harm', () => {
+  it('handles any bytes safely', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(LinkLayer.ethernet, LinkLayer.infiniband),
@@ -54,7 +54,7 @@ describe('parsing', () => {
     );
   });
 
-  it('takes an Ethernet frame that is longer than its packet', () => {
+  it('accepts an Ethernet frame longer than its packet', () => {
     const packet = build('ethernet_ipv4', PacketOpcode.reliableConnectionSendOnly, 0);
     expect(packet).toHaveLength(58);
     const frame = new Uint8Array(60);

@@ -130,7 +130,7 @@ describe('packet_receiver', () => {
     expect(port.verify()).toBe(true);
   });
 
-  it('drops what it cannot parse, by its reason', () => {
+  it('drops packets that it cannot parse, by reason', () => {
     const connected = new Connected('ethernet_ipv4');
     const damaged = connected.packet();
     damaged[damaged.length - 6]! ^= 1;
@@ -176,7 +176,7 @@ describe('packet_receiver', () => {
     expect(connected.drops()).toEqual([]);
   });
 
-  it('drops what is of another service, or comes in at another port', () => {
+  it('drops packets of another service or port', () => {
     const unreliable = new Connected('ethernet_ipv4', { service_type: ServiceType.unreliableConnection });
     unreliable.arrive(Lane.requests, unreliable.packet());
     expect(unreliable.drops()).toEqual([PacketDrop.wrongService]);
@@ -185,7 +185,7 @@ describe('packet_receiver', () => {
     expect(elsewhere.drops()).toEqual([PacketDrop.wrongDestination]);
   });
 
-  it('drops what is for a queue pair that waits to be destroyed', () => {
+  it('drops packets for a queue pair that waits for destruction', () => {
     const connected = new Connected('ethernet_ipv4');
     connected.port.quiesce(connected.queuePairNumber);
     connected.arrive(Lane.requests, connected.packet());

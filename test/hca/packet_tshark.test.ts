@@ -165,7 +165,7 @@ function packetsOf(framing: (typeof framings)[number]): { packet: Uint8Array; ex
   });
 }
 
-describe('what tshark makes of packets', () => {
+describe('packets as dissected by tshark', () => {
   it.for(framings)('%s, every opcode of RC, UC and UD: field for field', (framing, context) => {
     const tshark = requireTool('tshark', context);
     const packets = packetsOf(framing);

@@ -221,7 +221,7 @@ describe('port, out', () => {
     expect(port.nextDeadline()).toBe(never);
   });
 
-  it('discards what has waited for the discard limit, one packet at a time', () => {
+  it('discards packets that waited for the discard limit, one at a time', () => {
     const port = makeWirePort();
     port.setLink(LinkState.paused);
     port.setTime(1000n);
@@ -295,7 +295,7 @@ describe('port, to own addresses', () => {
     expect(port.takeSent()).toHaveLength(3);
   });
 
-  it('waits for packet_receiver as long as it takes', () => {
+  it('waits for packet_receiver without limit', () => {
     const port = makeWirePort();
     const own = port.mac(1, 0);
     for (let mark = 0; mark <= linkCredits; mark += 1) {
@@ -325,7 +325,7 @@ describe('port, in', () => {
     expect(port.freeBuffers(PacketUse.receive)).toBe(RECEIVE_PACKET_BUFFERS);
   });
 
-  it('discards what is longer than a packet buffer', () => {
+  it('discards packets longer than a packet buffer', () => {
     const port = makeWirePort();
     port.arrive(Lane.requests, frame(port.mac(1, 0), 0, 4353));
     port.arrive(Lane.requests, frame(port.mac(1, 0), 0, 4352));
@@ -333,7 +333,7 @@ describe('port, in', () => {
     expect(port.counters(1).discards[PortDiscard.tooLong]).toBe(1);
   });
 
-  it('lets what leaves and what arrives take turns', () => {
+  it('alternates between transmit and receive', () => {
     const port = makeWirePort();
     for (let mark = 0; mark < 3; mark += 1) {
       port.build(1, Lane.requests, frame(elsewhere, mark));

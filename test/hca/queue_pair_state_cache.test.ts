@@ -165,7 +165,7 @@ describe('queue_pair_state_cache', () => {
     );
   });
 
-  it('tells why a queue pair is not found', () => {
+  it('reports why a queue pair is not found', () => {
     const { device, hosts } = makeHosts(4, 3); // one index
     const [first, second] = hosts;
     const domain = first!.createProtectionDomain();
@@ -200,7 +200,7 @@ describe('queue_pair_state_cache', () => {
     expect(numbers.map((number) => number >> 16)).toEqual([...Array(256).keys(), 0]);
   });
 
-  it('takes the index that has been free for longest', () => {
+  it('allocates the index that has been free for longest', () => {
     const { hosts } = makeHosts(4, 6); // indices 2 to 5
     const host = hosts[0]!;
     const domain = host.createProtectionDomain();

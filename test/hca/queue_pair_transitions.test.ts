@@ -291,7 +291,7 @@ describe('modify_queue_pair', () => {
     expect(subject.host.query(subject.number)).toMatchObject({ ...expected, next: 0, posted: 0xffff });
   });
 
-  it('leaves in RESET what the queue pair was created with, and no more', () => {
+  it('keeps only the creation attributes in RESET', () => {
     const subject = new Subject(ServiceType.unreliableDatagram);
     const created = subject.parts();
     const init = maskOf(A.state, A.partitionKeyIndex, A.port, A.queueKey);

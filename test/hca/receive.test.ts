@@ -117,7 +117,7 @@ describe('receive', () => {
     expect(host.port.counters(1)).toMatchObject({ requestsDuplicate: 2 });
   });
 
-  it('asks once for what is missing, and is silent until it is there', () => {
+  it('sends one NAK for a gap, and none until it is filled', () => {
     const { host, peer } = start();
     peer.packet('send_only', { packetSequenceNumber: 203 }, pattern(10));
     expect(host.take()).toMatchObject([nak(201, 0, Syndrome.sequenceError)]);

@@ -163,7 +163,7 @@ class Model {
 }
 
 describe('the responder', () => {
-  it('does what a plain one does, whatever is lost, doubled or early', () => {
+  it('matches a plain responder under loss, duplication and reordering', () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 14 }),

@@ -68,7 +68,7 @@ describe('response: RDMA READ', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('answers 16 duplicates at a time, and drops what is more', () => {
+  it('answers 16 duplicates at a time, and drops further ones', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(64);

@@ -56,7 +56,7 @@ describe('hca setup', () => {
     host.add({ address: '0000:05:00.0' });
     const { text } = runSetup(host, { apply: true });
     expect(text).toContain(
-      'vfio:0000:01:00.0 (10ee:9038 10ee:0007)\n  in the way: 0000:01:00.0 is bound to xdma\n',
+      'vfio:0000:01:00.0 (10ee:9038 10ee:0007)\n  obstacle: 0000:01:00.0 is bound to xdma\n',
     );
     expect(text).toContain(
       '    modprobe vfio-pci\n    modprobe vfio_iommu_type1\n    echo 0000:01:00.0 > /sys/bus/pci/drivers/xdma/unbind\n',
@@ -94,7 +94,7 @@ describe('hca setup', () => {
     const host = new FakeHost();
     host.add({ driver: 'vfio-pci', group: 4 });
     const { text } = runSetup(host, { devices: [`vfio:${fakeAddress}`], owner: 'alice' });
-    expect(text).toContain('  nothing stands in the way\n');
+    expect(text).toContain('  no obstacles\n');
     expect(text).toMatch(/chown alice \S*\/dev\/vfio\/4\n/);
   });
 
@@ -107,6 +107,6 @@ describe('hca setup', () => {
     expect(() => runSetup(host, { devices: ['vfio:0000:09:00.0'] })).toThrow(
       'there is no PCI function 0000:09:00.0',
     );
-    expect(() => runSetup(host, { devices: ['emu:'] })).toThrow('emu: is no PCI function');
+    expect(() => runSetup(host, { devices: ['emu:'] })).toThrow('emu: is not a PCI function');
   });
 });

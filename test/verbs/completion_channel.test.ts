@@ -24,7 +24,7 @@ describeOnBackends('a completion channel', (backend) => {
     if (backend === stepped) board.runUntilIdle();
   }
 
-  it('gives the queue that a completion came to, while it waits and after', async () => {
+  it('returns the queue of a completion that arrives during or after the wait', async () => {
     const { verbs, channel, ends } = makeChannel(3);
     const completion = new Completion();
     for (let round = 0; round < 12; round++) {
@@ -38,7 +38,7 @@ describeOnBackends('a completion channel', (backend) => {
     }
   });
 
-  it('gives those that have completions in turn', async () => {
+  it('returns queues with completions in turn', async () => {
     const { verbs, channel, ends } = makeChannel(3);
     for (const end of ends) {
       post(verbs, end);
@@ -49,7 +49,7 @@ describeOnBackends('a completion channel', (backend) => {
     expect(given.map((queue) => ends.findIndex((end) => end.queue === queue))).toEqual([0, 1, 2, 0, 1, 2]);
   });
 
-  it('loses nothing to an abort or a time limit, and gives a queue that failed', async () => {
+  it('loses nothing on an abort or timeout, and returns a failed queue', async () => {
     const { verbs, channel, ends } = makeChannel(2);
     await expect(channel.wait({ timeout: 1 })).rejects.toMatchObject({ name: 'TimeoutError' });
     const stop = new AbortController();

@@ -11,7 +11,7 @@ function work({ board }: Verbs, backend: Backend): void {
 }
 
 describeOnBackends('a completion queue', (backend) => {
-  it('is waited for without polling, and once a completion lies there at once', async () => {
+  it('wait() needs no polling, and returns at once if a completion is there', async () => {
     const verbs = makeVerbs(backend);
     const { completionQueue } = verbs;
     const queuePair = makeFailedQueuePair(verbs);
@@ -27,7 +27,7 @@ describeOnBackends('a completion queue', (backend) => {
     }
   });
 
-  it('gives an event for failures to those who wait for what is solicited', async () => {
+  it('wakes waiters for solicited completions on a failure', async () => {
     const verbs = makeVerbs(backend);
     const queuePair = makeFailedQueuePair(verbs);
     const wait = verbs.completionQueue.wait({ solicitedOnly: true, timeout: 10_000 });
@@ -36,7 +36,7 @@ describeOnBackends('a completion queue', (backend) => {
     await wait;
   });
 
-  it('wakes those who wait for what was not taken before, by one event for each time', async () => {
+  it('wakes waiters for completions left by earlier polls, by one event each time', async () => {
     const verbs = makeVerbs(backend);
     const { completionQueue } = verbs;
     const queuePair = makeFailedQueuePair(verbs);
@@ -133,7 +133,7 @@ describeOnBackends('a completion queue', (backend) => {
     );
   });
 
-  it('that is closed wakes those who wait', async () => {
+  it('wakes its waiters when closed', async () => {
     const { completionQueue } = makeVerbs(backend);
     const wait = completionQueue.wait();
     completionQueue.close();

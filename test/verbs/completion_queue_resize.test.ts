@@ -71,7 +71,7 @@ class Line {
 }
 
 describeOnBackends('a completion queue of another size', (backend) => {
-  it('keeps what lies in it, larger and smaller', () => {
+  it('keeps its completions when resized', () => {
     const line = new Line(backend);
     for (const size of [256, 8, 512, 5, 64]) {
       line.post(5);
@@ -128,7 +128,7 @@ describeOnBackends('a completion queue of another size', (backend) => {
     line.takeAll();
   });
 
-  it('gives the event that was asked for before', async () => {
+  it('raises the event requested before', async () => {
     const line = new Line(backend);
     const wait = line.queue.wait({ timeout: 10_000 });
     line.queue.resize(4);
@@ -203,7 +203,7 @@ describe('moderation of a completion queue, in the time of the board', () => {
     await waited;
   });
 
-  it('refuses what does not fit, in the words of the caller', () => {
+  it("refuses a size that is too small, in the caller's words", () => {
     const { completionQueue } = makeVerbs();
     expect(() => completionQueue.moderate({ count: 65_536, period: 0 })).toThrow(
       'count must be 0 to 65535, got 65536',

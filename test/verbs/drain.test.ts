@@ -47,7 +47,7 @@ function afterLong(end: End): CompletionStatus[] {
   return found;
 }
 
-describe('a send queue that is drained', () => {
+describe('a drained send queue', () => {
   it.each<[string, LinkImpairment]>([
     ['as the link is', {}],
     ['over a link that loses, doubles and reorders', { loss: 0.1, duplication: 0.1, reordering: 0.2 }],

@@ -258,7 +258,7 @@ describe('queues that are full', () => {
 });
 
 describe('a queue pair in ERR', () => {
-  it('flushes what is under way, in order, and what is posted later', () => {
+  it('flushes outstanding and later work requests, in order', () => {
     const verbs = makeVerbs();
     const [from, to] = makePair(verbs);
     const { region } = makeMemory(from, 60_000);

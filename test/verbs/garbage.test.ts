@@ -10,7 +10,7 @@ const operations = 100_000;
 /** Bytes per operation below which nothing was allocated for it: the runtime makes some garbage by itself. */
 const noise = 8;
 
-it('posting sends and receives, and polling their completions, makes no garbage', () => {
+it('posting sends and receives, and polling their completions, allocates no memory', () => {
   const shared = backends.find(({ options }) => options.progress === 'shared')!;
   const verbs = makeVerbs(shared);
   const queuePair = makeFailedQueuePair(verbs);

@@ -102,7 +102,7 @@ it('a fenced work request leaves behind the answers to all READs and atomics bef
   expect(answeredBefore(false)).toBeLessThan(3);
 });
 
-describe('what an RDMA READ brings', () => {
+describe('the data of an RDMA READ', () => {
   const bring = (from: End, to: End, byte: number): void => {
     const source = makeMemory(to, 8);
     source.data.fill(byte);

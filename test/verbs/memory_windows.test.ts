@@ -91,7 +91,7 @@ function reach(
 }
 
 describe('a memory window of type 2', () => {
-  it('lets the peer reach what it is bound to, by its key', () => {
+  it('lets the peer access the bound range by its key', () => {
     const scene = makeScene();
     const { key, how } = bind(scene, scene.verbs.protectionDomain.createMemoryWindow(2));
     expect(how).toBe(status.success);
@@ -121,7 +121,7 @@ describe('a memory window of type 2', () => {
     expect(large.local.bytes).toEqual(region.bytes.subarray(5000, 35_000));
   });
 
-  it('begins with 0 where that is asked for', () => {
+  it('starts at address 0 if requested', () => {
     const scene = makeScene();
     const window = scene.verbs.protectionDomain.createMemoryWindow(2);
     const { key } = bind(scene, window, { access: everyRemoteRight | zeroBased });
@@ -336,7 +336,7 @@ describe('a memory window of type 1', () => {
 });
 
 describe('a local invalidate', () => {
-  it('takes the key back; the window may be bound again then', () => {
+  it('invalidates the key; the window may be bound again', () => {
     const scene = makeScene();
     const window = scene.verbs.protectionDomain.createMemoryWindow(2);
     const { key } = bind(scene, window);
@@ -376,7 +376,7 @@ describe('a SEND with invalidate', () => {
     inlineData: Uint8Array.of(1, 2, 3),
   });
 
-  it('takes the key back before the completion that tells of it', () => {
+  it('invalidates the key before its completion', () => {
     const scene = makeScene();
     const { key } = bind(scene, scene.verbs.protectionDomain.createMemoryWindow(2));
     scene.owner.queuePair.postReceive({ scatter: [scene.region.slice(0, 16)], wrId: 9 });
@@ -523,7 +523,7 @@ describe('windows and the objects around them', () => {
     expect(() => protectionDomain.createMemoryWindow(3 as never)).toThrow(TypeError);
   });
 
-  it('work requests say what they lack', () => {
+  it('wrong work requests name the missing field', () => {
     const { owner, region } = makeScene();
     const invalid = (attribute: string): Error =>
       expect.objectContaining({ code: 'EINVAL', attribute }) as Error;

@@ -50,7 +50,7 @@ describe('verbs objects', () => {
     expect(() => context.queryDevice()).toThrow(failing('EBADF', /the device is closed/));
   });
 
-  it('dispose of what was made of them, newest first', () => {
+  it('dispose of their dependent objects, newest first', () => {
     const verbs = makeVerbs();
     const { context, protectionDomain } = verbs;
     const region = protectionDomain.allocate(64);

@@ -14,7 +14,7 @@ import { closing, describeOnBackends } from '../helpers/backends.ts';
 import { makeVerbs } from '../helpers/make_verbs.ts';
 
 describeOnBackends('a port', (backend) => {
-  it('tells its state, address and tables', () => {
+  it('reports its state, address and tables', () => {
     const { context } = makeVerbs(backend, { ports: 2 });
     const port = context.queryPort(1);
     expect(port).toMatchObject({

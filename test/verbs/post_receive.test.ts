@@ -5,7 +5,7 @@ import type { ReceiveRequest } from '../../lib/index.ts';
 import { makeQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 describe('postReceive', () => {
-  it('takes nothing in RESET, and work requests from INIT on', () => {
+  it('refuses work requests in RESET, and accepts them from INIT on', () => {
     const verbs = makeVerbs();
     const queuePair = makeQueuePair(verbs);
     expect(() => queuePair.postReceive({})).toThrow(

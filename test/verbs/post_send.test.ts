@@ -40,7 +40,7 @@ describe('postSend', () => {
     expect(queuePair.driver.sendQueue.outstanding).toBe(1);
   });
 
-  it('takes nothing before RTS', () => {
+  it('refuses work requests before RTS', () => {
     const queuePair = makeQueuePair(makeVerbs());
     expect(() => queuePair.postSend({ opcode: Opcode.send })).toThrow(
       expect.objectContaining({ code: 'EINVAL', attribute: 'state', expected: 'QueuePairState.readyToSend' }),
@@ -66,7 +66,7 @@ describe('postSend', () => {
     queuePair.postSend(requests.slice(0, 4));
   });
 
-  it('begins anew after a reset, without the completions of before', () => {
+  it('restarts after a reset, without earlier completions', () => {
     const verbs = makeVerbs();
     const queuePair = makeFailedQueuePair(verbs);
     queuePair.postSend([1, 2, 3].map((wrId) => ({ opcode: Opcode.send, wrId })));

@@ -151,7 +151,7 @@ describe.each(transitions)('%s: %s to %s', (type, _from, _to, [from, to, require
     }
   });
 
-  it('names what is missing, where the device refuses it too', () => {
+  it('names missing attributes, which the device refuses too', () => {
     const queuePair = makeQueuePair(makeVerbs(), {}, type);
     bring(queuePair, type, from);
     for (const missing of required) {
@@ -169,7 +169,7 @@ describe.each(transitions)('%s: %s to %s', (type, _from, _to, [from, to, require
     expect(queuePair.query().state).toBe(from);
   });
 
-  it('names what is not allowed, and what is, where the device refuses it too', () => {
+  it('names disallowed and allowed attributes; the device refuses the former too', () => {
     const queuePair = makeQueuePair(makeVerbs(), {}, type);
     bring(queuePair, type, from);
     for (const wrong of names.filter((name) => !required.includes(name) && !optional.includes(name))) {

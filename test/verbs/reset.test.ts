@@ -32,7 +32,7 @@ function sendUnanswered(verbs: Verbs): End {
   return from;
 }
 
-it('a function that is closed in the middle of its messages leaves nothing behind, and the others theirs', () => {
+it('a function closed in the middle of its messages leaves no residue, and others keep their messages', () => {
   const board = makeBoard(stepped, {});
   const contexts = [0, 1].map((underlyingFunction) => openDevice(board.open(underlyingFunction)));
   const [control, guest] = contexts.map((context) => verbsOf(board, context)) as [Verbs, Verbs];

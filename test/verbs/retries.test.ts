@@ -168,7 +168,7 @@ describe('a SEND that finds no receive', () => {
     ]);
   });
 
-  it('holds up what comes behind it, and what was sent already is dropped by the peer', () => {
+  it('delays later work requests, and the peer drops those already sent', () => {
     const stage = Stage.connected();
     const { region, data } = makeMemory(stage.to, 8, 5);
     const words = new DataView(data.buffer);

@@ -221,7 +221,7 @@ describe('a shared receive queue', () => {
 describe('the limit', () => {
   const reached = EventType.sharedReceiveQueueLimitReached;
 
-  it('is told of once, when fewer are left, and may be set again', () => {
+  it('raises its event once, when fewer are left, and may be set again', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 16 });
     const { client } = makeLine(verbs, queue);
@@ -257,7 +257,7 @@ describe('the limit', () => {
     expect(eventsOf(verbs)).toMatchObject([{ type: reached, detail: 7n }]);
   });
 
-  it('is told of at once when fewer are left already', () => {
+  it('raises its event at once if fewer are left already', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 8, limit: 1 });
     verbs.board.runUntilIdle();
@@ -300,7 +300,7 @@ describe('a queue pair that fails', () => {
     expect(eventsOf(verbs)).toEqual([]);
   });
 
-  it('completes what it took once, whenever it fails', () => {
+  it('completes taken receives once, whenever it fails', () => {
     const counts = { flushed: 0, untaken: 0 };
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 160 }), fc.boolean(), (steps, reliable) => {
@@ -363,7 +363,7 @@ describe.each(['closed', 'reset'] as const)('a queue pair that is %s', (how) => 
     else queuePair.modify({ state: QueuePairState.reset });
   };
 
-  it('gives receives that were completed, and not polled, back as flushed', () => {
+  it('returns completed, unpolled receives as flushed', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue();
     const { client, server } = makeLine(verbs, queue);

@@ -26,7 +26,7 @@ export async function capture(
   const expected = '--device serve:NAME, as hca list shows it';
   const observer = observe(scope, deviceString, 'packets', expected);
   if (observer.device.controlPage === undefined) {
-    throw new VerbsError(`${deviceString} is one function, and packets belong to the board`, {
+    throw new VerbsError(`${deviceString} is one function; packets belong to the board`, {
       code: 'EPERM',
       verb: 'openDevice',
       attribute: '--device',
@@ -35,7 +35,7 @@ export async function capture(
   }
   const stream = file === standardOutput ? process.stdout : await openFile(scope, file);
   const broken = new AbortController();
-  // main.ts listens to the standard output.
+  // main.ts handles errors of standard output.
   if (stream !== process.stdout) stream.on('error', (error) => broken.abort(error));
   const signal = AbortSignal.any([scope.signal, broken.signal]);
   const watch = observer.watchPackets();
@@ -52,7 +52,7 @@ export async function capture(
     }
   };
   await write(watch.head);
-  if (file !== standardOutput) output.text(`${deviceString}: packets go to ${file}; Ctrl+C ends it\n`);
+  if (file !== standardOutput) output.text(`${deviceString}: writing packets to ${file}; Ctrl+C ends it\n`);
   await repeat(
     signal,
     async () => {
@@ -62,12 +62,12 @@ export async function capture(
         if (signal.aborted) return;
       }
       const lost = losses.since(watch.lost);
-      if (lost > 0) output.warn(`${lost} packets lost: they come faster than they are written`);
+      if (lost > 0) output.warn(`${lost} packets lost: they arrive faster than they can be written`);
     },
     packetPace,
   );
   const failure = broken.signal.reason as NodeJS.ErrnoException | undefined;
-  // The reader of a pipe that has seen enough is no failure.
+  // A reader that closes the pipe is not an error.
   if (failure !== undefined && failure.code !== 'EPIPE') throw refusal(file, failure);
   if (file === standardOutput) return;
   output.value({ bytes, lost: watch.lost });
@@ -93,6 +93,6 @@ function refusal(file: string, error: unknown): VerbsError {
     code: 'EIO',
     verb: 'capture',
     attribute: 'file',
-    expected: 'a file that can be made, or - for the standard output',
+    expected: 'a file that can be created, or - for standard output',
   });
 }

@@ -71,7 +71,7 @@ const largestQueuePairNumber = 0xff_ffff;
 function queuePairNumber(text: string): number {
   const value = Number(text);
   if (/^(0x[0-9a-f]+|\d+)$/i.test(text) && value <= largestQueuePairNumber) return value;
-  throw new InvalidArgumentError('It must be a number of 24 bits, as 0x12 or 18.');
+  throw new InvalidArgumentError('It must be a 24-bit number, such as 0x12 or 18.');
 }
 
 /** Adds the commands that show what functions have and wait for, and that divide resources. */
@@ -83,7 +83,7 @@ export function addObservationCommands(
 ): void {
   add(
     'resources',
-    'show how resources are divided among functions, levels and lanes, or divide them',
+    'show or change the division of resources among functions, levels and lanes',
     jsonShapes.resources,
     [
       'hca resources show',
@@ -92,7 +92,7 @@ export function addObservationCommands(
     ],
   )
     .addArgument(new Argument('<action>', 'what to do').choices(['show', 'set']))
-    .argument('[changes...]', 'set: what changes')
+    .argument('[changes...]', 'set: changes')
     .addHelpText('after', changes)
     .action((action: string, words: string[], options: Words, command: Command) => {
       if ((action === 'set') !== words.length > 0) {
@@ -106,15 +106,15 @@ export function addObservationCommands(
       if (action === 'set') setResources(outputOf(options), device, words);
       else showResources(outputOf(options), device);
     });
-  add('why', 'why a queue pair does not go on, in words', jsonShapes.why, [
+  add('why', 'explain in words why a queue pair waits', jsonShapes.why, [
     "hca why 0x12 --device 'emu:0?name=board'",
     'hca why 0x12 --device serve:lab/0 --json',
   ])
-    .argument('<qpn>', 'queue pair number, its own or that its peers know', queuePairNumber)
+    .argument('<qpn>', 'queue pair number, its own or the one that peers use', queuePairNumber)
     .action((number: number, options: Words) =>
       why(outputOf(options), deviceStringOf(options.device), number),
     );
-  add('top', 'what each function does a second, and has in use', jsonShapes.top, [
+  add('top', 'show rates of each function, and its resources in use', jsonShapes.top, [
     'hca top --device serve:lab',
     'hca top --count 2 --json --device serve:lab/1',
   ])
@@ -124,7 +124,7 @@ export function addObservationCommands(
     .action((options: Words & { count: number; interval: number }) =>
       top(outputOf(options), deviceStringOf(options.device), options, scope),
     );
-  add('kicks', 'watch commands being kicked and sent', jsonShapes.kicks, [
+  add('kicks', 'show commands as the device kicks and sends them', jsonShapes.kicks, [
     'hca kicks --device serve:lab',
     'hca kicks --device serve:lab/2 --json',
     'hca kicks --count 8',
@@ -138,30 +138,30 @@ export function addObservationCommands(
     .action((options: Words & { count?: number }) =>
       kicks(outputOf(options), deviceStringOf(options.device), { count: options.count }, scope),
     );
-  add('qps', 'queue pairs: number, state, peer, what is outstanding', jsonShapes.qps, [
+  add('qps', 'list queue pairs: number, state, peer, outstanding work', jsonShapes.qps, [
     'hca qps --device serve:lab',
     'hca qps --device serve:lab/2 --json',
   ]).action((options: Words) => queuePairs(outputOf(options), deviceStringOf(options.device), scope));
-  add('regions', 'memory regions and windows that are registered', jsonShapes.regions, [
+  add('regions', 'list registered memory regions and windows', jsonShapes.regions, [
     'hca regions --device serve:lab',
     'hca regions --device serve:lab/2 --json',
   ]).action((options: Words) => regions(outputOf(options), deviceStringOf(options.device), scope));
-  add('events', 'watch asynchronous events, as ibv_asyncwatch does', jsonShapes.events, [
+  add('events', 'show asynchronous events, like ibv_asyncwatch', jsonShapes.events, [
     'hca events --device serve:lab',
     'hca events --device serve:lab/2 --json',
   ]).action((options: Words) => events(outputOf(options), deviceStringOf(options.device), scope));
-  add('counters', 'counters by name, and how fast they grow', jsonShapes.counters, [
+  add('counters', 'show counters by name, and their rates', jsonShapes.counters, [
     'hca counters --device serve:lab',
     'hca counters --rates --device serve:lab/2',
     'hca counters kicks send_holds port_bytes_out.1 --device serve:lab --json',
   ])
     .argument(
       '[names...]',
-      'counters, as kicks, send_holds or send_holds.fence; default: those that are not 0',
+      'counters, such as kicks, send_holds or send_holds.fence; default: all nonzero counters',
     )
-    .option('--all', 'those that are 0 too')
-    .option('--rates', 'look twice, and tell what they grow by a second')
-    .option('--interval <milliseconds>', '--rates: time between the two looks', wholeNumber(10), 1000)
+    .option('--all', 'include counters that are 0')
+    .option('--rates', 'read twice and print the increase per second')
+    .option('--interval <milliseconds>', '--rates: time between the two reads', wholeNumber(10), 1000)
     .action((names: string[], options: Words & { all?: boolean; rates?: boolean; interval: number }) =>
       counters(
         outputOf(options),
@@ -174,20 +174,22 @@ export function addObservationCommands(
         scope,
       ),
     );
-  add('capture', 'packets at the ports of a running board, for Wireshark (pcapng)', jsonShapes.capture, [
-    'hca capture packets.pcapng --device serve:lab',
-    'hca capture - --device serve:lab | wireshark -k -i -',
-  ])
-    .argument('<file>', 'written anew; -: the standard output')
+  add(
+    'capture',
+    'capture packets at the ports of a running board for Wireshark (pcapng)',
+    jsonShapes.capture,
+    ['hca capture packets.pcapng --device serve:lab', 'hca capture - --device serve:lab | wireshark -k -i -'],
+  )
+    .argument('<file>', 'output file, overwritten; -: standard output')
     .action((file: string, options: Words) =>
       capture(outputOf(options), deviceStringOf(options.device), file, scope),
     );
-  add('watch', 'a page that shows a board live, for a browser of this machine', jsonShapes.watch, [
+  add('watch', 'serve a live page of a board for a browser on this machine', jsonShapes.watch, [
     'hca watch --device serve:lab',
     "hca watch --device 'emu:?progress=stepped'",
   ])
     .addHelpText('after', watchWords)
-    .option('--port <port>', 'TCP port of the page; 0: one that is free', wholeNumber(0, 65_535), 0)
+    .option('--port <port>', 'TCP port of the page; 0: any free port', wholeNumber(0, 65_535), 0)
     .action(async (options: Words & { port: number }) => {
       const { watch } = await import('../watch/watch.ts'); // other commands do without its server
       await watch(outputOf(options), deviceStringOf(options.device), options, scope);

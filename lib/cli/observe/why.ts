@@ -13,7 +13,7 @@ import type { Output } from '../output/output.ts';
 
 /** The number of commands and completions, and the one that peers know where it is another. */
 function numbersOf({ number, virtualNumber }: ObservedQueuePair): string {
-  const known = virtualNumber === number ? '' : `, known to peers as 0x${virtualNumber.toString(16)},`;
+  const known = virtualNumber === number ? '' : `, which peers know as 0x${virtualNumber.toString(16)},`;
   return `0x${number.toString(16)}${known}`;
 }
 
@@ -30,7 +30,7 @@ export function why(output: Output, deviceString: string, number: number): void 
         code: 'EINVAL',
         verb: 'queryQueuePair',
         attribute: 'queue pair number',
-        expected: 'the number of a queue pair that exists, as hca qps or its application prints it',
+        expected: 'the number of an existing queue pair, as hca qps or the application prints it',
       });
     }
     const { queuePair, reasons } = found;

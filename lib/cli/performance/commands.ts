@@ -63,7 +63,7 @@ export function addPerformanceCommands(
   deviceStringOf: (given?: string) => string,
   scope: Scope,
 ): void {
-  const lat = add('lat', 'measure the latency of an operation, as perftest does', jsonShapes.latency, [
+  const lat = add('lat', 'measure the latency of an operation, like perftest', jsonShapes.latency, [
     'hca lat send',
     'hca lat write --size 64 --iters 100000',
     'hca lat read --all --chk',
@@ -74,14 +74,10 @@ export function addPerformanceCommands(
     'hca lat send --connection UD --all --plot latency.svg',
   ]);
   withCommonOptions(lat, '1000', '2')
-    .option(
-      '-I, --inline_size <bytes>',
-      'messages up to this size are sent inline (send 236, write 220)',
-      inline,
-    )
-    .option('-e, --events', 'sleep until completions come (send, read, atomic)')
-    .option('-H, --report-histogram', 'a histogram of each size')
-    .option('-U, --report-unsorted', 'every sample, in microseconds')
+    .option('-I, --inline_size <bytes>', 'send messages up to this size inline (send 236, write 220)', inline)
+    .option('-e, --events', 'sleep on completion events instead of polling (send, read, atomic)')
+    .option('-H, --report-histogram', 'print a histogram of each size')
+    .option('-U, --report-unsorted', 'print every sample, in microseconds')
     .action((operation: Operation, host: string | undefined, words: LatencyWords, command: Command) =>
       refusing(command, async () => {
         const defaults = {
@@ -106,7 +102,7 @@ export function addPerformanceCommands(
       }),
     );
 
-  const bw = add('bw', 'measure the bandwidth of an operation, as perftest does', jsonShapes.bandwidth, [
+  const bw = add('bw', 'measure the bandwidth of an operation, like perftest', jsonShapes.bandwidth, [
     'hca bw write',
     'hca bw send --size 64 --iters 100000 --inline_size 64',
     'hca bw write --all --bidirectional --chk',
@@ -116,7 +112,7 @@ export function addPerformanceCommands(
     "hca bw write --listen --device 'emu:?link=udp:127.0.0.1'",
     "hca bw write localhost --device 'emu:?link=udp:127.0.0.2'",
   ]);
-  withCommonOptions(bw, '5000, of read and atomic 1000', '65536')
+  withCommonOptions(bw, '5000; read and atomic: 1000', '65536')
     .option(
       '-t, --tx-depth <requests>',
       'outstanding requests of each queue pair',
@@ -124,16 +120,19 @@ export function addPerformanceCommands(
       128,
     )
     .option('-q, --qp <number>', 'queue pairs', wholeNumber(1, 1024), 1)
-    .option('-b, --bidirectional', 'both ends send; the sum of both is told')
-    .option('-I, --inline_size <bytes>', 'messages up to this size are sent inline (0)', inline)
+    .option('-b, --bidirectional', 'both ends send; print the sum of both')
+    .option('-I, --inline_size <bytes>', 'send messages up to this size inline (0)', inline)
     .option('-l, --post_list <requests>', 'requests posted with one doorbell', wholeNumber(1, deepest), 1)
     .option(
       '-Q, --cq-mod <requests>',
-      'one in so many is signaled (100, or --tx-depth)',
+      'signal one in this many requests (100, or --tx-depth)',
       wholeNumber(1, deepest),
     )
-    .option('-N, --no-peak', 'look for no peak: the fastest hundredth of a run, of a send queue at least')
-    .option('--report_gbits', 'gigabits a second, not MB (2^20 B) a second')
+    .option(
+      '-N, --no-peak',
+      'do not compute the peak: the fastest hundredth of a run, at least one send queue',
+    )
+    .option('--report_gbits', 'print Gbit/s instead of MB/s (2^20 B)')
     .action((operation: Operation, host: string | undefined, words: BandwidthWords, command: Command) =>
       refusing(command, async () => {
         const { txDepth, post_list: postList } = words;
@@ -163,7 +162,7 @@ export function addPerformanceCommands(
 function withCommonOptions(command: Command, iterations: string, size: string): Command {
   return command
     .addArgument(new Argument('<operation>', 'RDMA operation').choices(operations))
-    .argument('[host]', 'where the other end waits with --listen')
+    .argument('[host]', 'host on which the other end waits with --listen')
     .option('--listen', 'wait for the other end, in another process or on another machine, and answer')
     .option('-p, --port <port>', 'TCP port on which the ends meet', wholeNumber(1, 65_535), usualPort)
     .option('--timeout <seconds>', 'time that the other end may be silent', wholeNumber(1, 86_400), 30)
@@ -173,7 +172,7 @@ function withCommonOptions(command: Command, iterations: string, size: string): 
       wholeNumber(1, largestMessage),
     )
     .option('-a, --all', 'all sizes: 2 B to 8 MiB')
-    .option('-n, --iters <messages>', `how many on each queue pair (${iterations})`, wholeNumber(1, most))
+    .option('-n, --iters <messages>', `messages on each queue pair (${iterations})`, wholeNumber(1, most))
     .option(
       '-D, --duration <seconds>',
       'run for this time instead of a number of messages',
@@ -197,16 +196,16 @@ function withCommonOptions(command: Command, iterations: string, size: string): 
     .option('-x, --gid-index <index>', 'entry of the GID table', wholeNumber(0, 255), 0)
     .option('-S, --sl <level>', 'service level', wholeNumber(0, 15), 0)
     .option('-u, --qp-timeout <exponent>', 'local ACK timeout, 4.096 us x 2^exponent', wholeNumber(0, 31), 14)
-    .option('-F, --CPU-freq', 'is accepted: nothing here depends on the frequency of CPUs')
-    .option('--chk', 'compare what arrived')
+    .option('-F, --CPU-freq', 'accepted and ignored: no result depends on the CPU frequency')
+    .option('--chk', 'compare the received data')
     .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
-    .option('--plot <file>', 'draw the distributions, a run for each size (SVG)')
-    .option('--progress', 'tell how far it is every second, on a stream that is no terminal too');
+    .option('--plot <file>', 'draw the distributions, one run for each size (SVG)')
+    .option('--progress', 'print the progress every second, also if standard error is not a terminal');
 }
 
 function plotOf({ plot, duration }: CommonWords, scope: Scope): PlotFile | undefined {
   if (plot !== undefined && duration !== undefined) {
-    throw new OptionsError('a run for a time keeps no samples to draw: leave out --plot, or --duration');
+    throw new OptionsError('a run with --duration keeps no samples to draw: leave out --plot or --duration');
   }
   return plot === undefined ? undefined : new PlotFile(plot, scope);
 }

@@ -148,9 +148,9 @@ function sizesOf(
   byDefault: number,
 ): readonly number[] {
   if (all === true && size !== undefined)
-    throw new OptionsError('--all has every size: leave out --size, or --all');
+    throw new OptionsError('--all measures every size: leave out --size or --all');
   if (operation === 'atomic') {
-    if (all === true) throw new OptionsError(`an atomic has ${atomicBytes} B always: leave out --all`);
+    if (all === true) throw new OptionsError(`an atomic always has ${atomicBytes} B: leave out --all`);
     if (size !== undefined && size !== atomicBytes) {
       throw new OptionsError(`an atomic has ${atomicBytes} B, not ${size}: leave out --size`);
     }
@@ -170,19 +170,16 @@ function sizesOf(
 /** @throws OptionsError the transport service has no such operation */
 function refuseService(operation: Operation, type: QueuePairType): void {
   if (type === 'UD' && operation !== 'send') {
-    throw new OptionsError(`a datagram is a send, and no ${operation}: --connection RC`);
+    throw new OptionsError(`a datagram can only be a send, not ${operation}: use --connection RC`);
   }
   if (type !== 'RC' && (operation === 'read' || operation === 'atomic')) {
-    const article = operation === 'atomic' ? 'an' : 'a';
-    throw new OptionsError(`${article} ${operation} is answered, which ${type} does not: --connection RC`);
+    throw new OptionsError(`${type} does not support ${operation}: use --connection RC`);
   }
 }
 
 function eventsOf(operation: Operation, { events = false }: PerformanceWords): boolean {
   if (!events || operation !== 'write') return events;
-  throw new OptionsError(
-    'a write is seen in memory, and nothing completes where it goes: leave out --events',
-  );
+  throw new OptionsError('a write generates no completion at its target: leave out --events');
 }
 
 function inlineBytesOf(
@@ -192,13 +189,13 @@ function inlineBytesOf(
 ): number {
   if (operation === 'send' || operation === 'write') return given ?? byDefault;
   if (given === undefined || given === 0) return 0;
-  throw new OptionsError(`a ${operation} brings data, and has none inline: leave out --inline_size`);
+  throw new OptionsError(`inline data is only for send and write, not ${operation}: leave out --inline_size`);
 }
 
 function extentOf({ iters, duration }: PerformanceWords, byDefault: number): Extent {
   if (duration === undefined) return { iterations: iters ?? byDefault };
   if (iters !== undefined) {
-    throw new OptionsError('--iters and --duration both say how long: leave out one of them');
+    throw new OptionsError('--iters and --duration exclude each other: leave out one of them');
   }
   return { seconds: duration };
 }

@@ -24,10 +24,7 @@ const kicking = 'collect_buffer: scoreboard, mask, kick; underlying_function.com
 /** Writes a command in the rows of the patent's table but the last, and sees after each what has arrived. */
 export function collectRowByRow({ command }: Bench): string {
   if (command.isInUse) {
-    throw new SelftestFailure(
-      `VCB ${command.buffer.number} is in use before anything is written`,
-      collecting,
-    );
+    throw new SelftestFailure(`VCB ${command.buffer.number} is in use before any write`, collecting);
   }
   const kicks = command.kicks;
   command.encode();
@@ -35,9 +32,9 @@ export function collectRowByRow({ command }: Bench): string {
     command.write(first, last);
     const row = `row ${index + 1}, segments at ${hex(first, 2)} to ${hex(last, 2)}`;
     if (command.kicks !== kicks)
-      throw new SelftestFailure(`${row}: a command that is not whole was kicked`, kicking);
+      throw new SelftestFailure(`${row}: an incomplete command was kicked`, kicking);
     if (!command.isInUse)
-      throw new SelftestFailure(`${row}: the VCB is free, so nothing arrived`, collecting);
+      throw new SelftestFailure(`${row}: the VCB is free, so no write arrived`, collecting);
     if (command.canInspect) checkRow(command, row, check);
   }
   const shown = command.canInspect ? 'scoreboards as they should be' : 'function 0 alone sees scoreboards';
@@ -53,7 +50,7 @@ export async function kickOnce(bench: Bench): Promise<string> {
   if (!(await bench.until(() => command.kicks !== kicks))) {
     const { state, check } = command.canInspect ? command.inspect() : { state: undefined, check: 0n };
     const missing = state === VirtualCollectBufferState.collecting ? `; ${missingText(~check & ones)}` : '';
-    throw new SelftestFailure(`${row}: the command is whole, but was not kicked${missing}`, kicking);
+    throw new SelftestFailure(`${row}: the command is complete but was not kicked${missing}`, kicking);
   }
   if (command.kicks !== kicks + 1n) {
     throw new SelftestFailure(`${row}: one command was kicked ${command.kicks - kicks} times`, kicking);
@@ -90,5 +87,5 @@ function missingText(missing: bigint): string {
   const segments = Array.from({ length: 40 }, (_, segment) => segment).filter(
     (segment) => ((missing >> BigInt(segment)) & 1n) === 1n,
   );
-  return `not arrived whole: ${segments.map((segment) => hex(segment * 8, 2)).join(', ')}`;
+  return `incomplete segments: ${segments.map((segment) => hex(segment * 8, 2)).join(', ')}`;
 }

@@ -37,13 +37,13 @@ export async function writeRecords(bench: Bench): Promise<string> {
       const record = new KickRecord();
       if (!(await bench.until(() => records.poll([record]) > 0))) {
         const faults = device.page.read64(UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET);
-        const what = `no record that a command was ${kickRecordTypeNames[type]} came`;
-        throw new SelftestFailure(`${what}; the device counts ${faults} DMAs that reached nothing`, reaching);
+        const what = `no record of a ${kickRecordTypeNames[type]} command arrived`;
+        throw new SelftestFailure(`${what}; the device counts ${faults} DMA faults`, reaching);
       }
       if (record.type === type && record.queuePairNumber === number) continue;
       const [found, expected] = [hex(record.queuePairNumber, 6), hex(number, 6)];
       throw new SelftestFailure(
-        `a kick record says ${kickRecordTypeNames[record.type]} of queue pair ${found}, not ${kickRecordTypeNames[type]} of ${expected}`,
+        `a kick record reports ${kickRecordTypeNames[record.type]} of queue pair ${found}, not ${kickRecordTypeNames[type]} of ${expected}`,
         reaching,
       );
     }
@@ -58,7 +58,7 @@ export async function interrupt(bench: Bench): Promise<string> {
   const { device, events, management } = bench.context.driver;
   const vector = events.number;
   const { backend, interruptVectors } = device.board.facts();
-  if (interruptVectors === 0) return `none: ${backend}: has no vectors, and waits poll`;
+  if (interruptVectors === 0) return `none: ${backend}: has no vectors, so waits poll`;
   let signals = 0;
   const subscription = device.board.interrupt(vector, (count) => {
     signals += count;
@@ -73,7 +73,7 @@ export async function interrupt(bench: Bench): Promise<string> {
     });
     if (!(await bench.until(() => signals > 0))) {
       throw new SelftestFailure(
-        `MSI-X vector ${vector} was not signalled, though event queue ${events.number} was armed and an event came`,
+        `MSI-X vector ${vector} was not signaled, although event queue ${events.number} was armed and an event arrived`,
         signalling,
       );
     }

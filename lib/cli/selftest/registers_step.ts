@@ -52,11 +52,11 @@ function checkRegister(block: string, page: RegisterPage, register: RegisterDesc
     const shown = `${name} reads ${hex(value, width / 4)}`;
     if (fields.length > 0 && (value & ~defined) !== 0n) {
       throw new SelftestFailure(
-        `${shown}, with bits set that are not defined: ${hex(value & ~defined, width / 4)}`,
+        `${shown}, with undefined bits set: ${hex(value & ~defined, width / 4)}`,
         reading,
       );
     }
-    // Of what counts or measures; bit strings may well be all ones.
+    // Registers that count or measure; bit strings may be all ones.
     if (unit !== undefined && value === ones) throw new SelftestFailure(`${shown}: all ones`, reading);
   }
 }
@@ -79,7 +79,7 @@ function checkClock(page: RegisterPage): void {
   const after = page.read64(UNDERLYING_FUNCTION_CLOCK_OFFSET);
   if (after > before) return;
   throw new SelftestFailure(
-    `the device clock stands still: ${before} and then ${after} ticks`,
+    `the device clock does not advance: ${before} and then ${after} ticks`,
     'the clock of the device and its reset',
   );
 }
