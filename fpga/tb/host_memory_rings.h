@@ -85,6 +85,7 @@ public:
     bench_.settle();
     expect(bench_.place, "records of the ring before", bench_.read(0, function_page::kick_records_written),
            written);
+    turn_off_gathering();
   }
 
   // Records as fast as they are taken, while the host reads along, and a queue pair that is put into its
@@ -146,7 +147,25 @@ public:
   }
 
 private:
-  void start_ring(uint32_t function, uint32_t entries_log2 = ring_entries_log2_maximum) {
+  // The same with records of another function, which wait for the ring of function 0 as well.
+  void turn_off_gathering() {
+    expect(bench_.place, "its own is off", bench_.write(1, function_page::kick_record_control, 0), 1);
+    start_ring(0, ring_entries_log2_maximum, true);
+    for (uint32_t number = 0; number < 6; ++number)
+      bench_.kick(bench_.kick_unit(1), 0, spec::Opcode::send, number);
+    start_ring(0, ring_entries_log2_maximum, true);
+    const uint32_t before = bench_.read(0, function_page::kick_records_written);
+    bench_.settle();
+    expect(bench_.place, "records that waited for the ring before",
+           bench_.read(0, function_page::kick_records_written), before);
+    bench_.kick(bench_.kick_unit(1), 0, spec::Opcode::send, 0);
+    bench_.settle();
+    expect(bench_.place, "a record of another function", bench_.read(0, function_page::kick_records_written),
+           before + 1);
+  }
+
+  void start_ring(uint32_t function, uint32_t entries_log2 = ring_entries_log2_maximum,
+                  bool all_functions = false) {
     bench_.consumed[function] = 0;
     bench_.write_head(function);
     first_ = bench_.read(function, function_page::kick_records_written);
@@ -154,6 +173,7 @@ private:
     function_page::KickRecordControl control;
     control.set_enable(1);
     control.set_entries_log2(entries_log2);
+    control.set_all_functions(all_functions);
     expect(bench_.place, "control", bench_.write(function, function_page::kick_record_control, control.bits),
            1);
   }

@@ -11,7 +11,7 @@ const usualTimeout = 1;
 const longestTimeout = 1000;
 const nanoseconds = 1e-6; // in milliseconds
 
-/** What is polled: fills in the caller's objects, and returns their number. */
+/** A queue that fills in the caller's objects, and returns their number. */
 interface Polled<Entry> {
   poll(entries: readonly Entry[]): number;
 }

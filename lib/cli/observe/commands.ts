@@ -127,6 +127,7 @@ export function addObservationCommands(
   add('kicks', 'show commands as the device kicks and sends them', jsonShapes.kicks, [
     'hca kicks --device serve:lab',
     'hca kicks --device serve:lab/2 --json',
+    'hca kicks --device vfio:0000:01:00.0',
     'hca kicks --count 8',
   ])
     .addHelpText('after', kicksColumns)
