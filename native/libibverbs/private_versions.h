@@ -10,4 +10,5 @@
 // Exports what this source calls `own` as `name` in each of them.
 #define IN_PRIVATE_NODES(name, own)                                                                          \
   IN_NODE(name, own, "@@", 34)                                                                               \
-  IN_NODE(name, own, "@", 57) IN_NODE(name, own, "@", 59) IN_NODE(name, own, "@", 64) IN_NODE(name, own, "@", 65)
+  IN_NODE(name, own, "@", 57)                                                                                \
+  IN_NODE(name, own, "@", 59) IN_NODE(name, own, "@", 64) IN_NODE(name, own, "@", 65)
