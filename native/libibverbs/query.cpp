@@ -2,6 +2,7 @@
 #include "driver/explanation.h"
 #include "libibverbs/exported.h"
 #include "libibverbs/objects.h"
+#include "libibverbs/private_versions.h"
 #include "spec/registers.h"
 
 #include <algorithm>
@@ -227,13 +228,14 @@ VERBS_EXPORT ssize_t _ibv_query_gid_table(Context* context, GidEntry* entries, s
 }
 
 // Of the private node, which ibv_devinfo uses: as sysfs tells RoCEv2 from all else.
-VERBS_EXPORT int ibv_query_gid_type(Context* context, uint8_t port, unsigned index, int* type) {
+extern "C" int own_query_gid_type(Context* context, uint8_t port, unsigned index, int* type) {
   driver::PortFacts facts;
   if (port_of(context, port, facts) != 0 || index >= facts.gids.size())
     return -1;
   *type = gid_type_of(facts) == 2 ? 1 : 0;
   return 0;
 }
+IN_PRIVATE_NODES(ibv_query_gid_type, own_query_gid_type)
 
 VERBS_EXPORT int ibv_query_pkey(Context* context, uint8_t port, int index, uint16_t* key) {
   driver::PortFacts facts;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { runHca, type HcaRun } from '../helpers/run_hca.ts';
+import { HcaProcess, type HcaEnd } from '../helpers/hca_process.ts';
+import { runHca } from '../helpers/run_hca.ts';
 import { dissect } from '../helpers/tshark.ts';
 import { freePort } from '../helpers/free_port.ts';
 import { requireTool } from '../helpers/tools.ts';
@@ -14,7 +15,7 @@ const timeLimit = 280;
 /** Seconds for an exchange that takes less than one. */
 const exchangeTimeLimit = 30;
 
-/** A ping-pong between a program of libibverbs in the guest and `hca pingpong` here. */
+/** A ping-pong between a program of libibverbs in the guest, and here `hca pingpong` or the same program by `hca run`. */
 interface Exchange {
   readonly service: 'rc' | 'uc' | 'ud';
   /** Which end waits for the other. */
@@ -24,6 +25,8 @@ interface Exchange {
   readonly size: number;
   /** Of the tables of both: 0 is the link-local address, 1 the IPv4 address. */
   readonly gid: 0 | 1;
+  /** Here, too, it is the program of libibverbs. */
+  readonly byProgram?: true;
   /** How the board is on the cable, if not by itself. */
   readonly way?: 'virtualLan' | 'router';
   /** Probability with which a packet to the board is lost. */
@@ -50,6 +53,10 @@ const exchanges: readonly Exchange[] = [
   { service: 'uc', server: 'host', mtu: 4096, size: 10_000, gid: 0 },
   { service: 'ud', server: 'guest', size: 2048, gid: 1 },
   { service: 'ud', server: 'host', size: 1024, gid: 0 },
+  { service: 'rc', server: 'guest', mtu: 1024, size: 4096, gid: 1, byProgram: true },
+  { service: 'rc', server: 'host', mtu: 4096, size: 20_000, gid: 0, byProgram: true },
+  { service: 'uc', server: 'host', mtu: 1024, size: 4096, gid: 1, byProgram: true },
+  { service: 'ud', server: 'guest', size: 1024, gid: 0, byProgram: true },
   { service: 'rc', server: 'guest', mtu: 1024, size: 4096, gid: 1, way: 'virtualLan' },
   { service: 'rc', server: 'host', mtu: 1024, size: 4096, gid: 1, way: 'router' },
 ];
@@ -91,7 +98,7 @@ describe('Soft-RoCE of a Linux kernel', guestTests(timeLimit), () => {
 async function playInTime(
   guest: SoftRoceGuest,
   exchange: Exchange,
-): Promise<{ guest: CommandRun; host: HcaRun }> {
+): Promise<{ guest: CommandRun; host: HcaEnd }> {
   for (let attempt = 1; ; attempt++) {
     const run = await play(guest, exchange);
     if ((run.guest.status === 0 && run.host.error === '') || attempt === 3) return run;
@@ -100,27 +107,44 @@ async function playInTime(
 
 async function play(
   { shell, link, forwardedPort }: SoftRoceGuest,
-  { service, server, mtu, size, gid, way, loss = 0 }: Exchange,
-): Promise<{ guest: CommandRun; host: HcaRun }> {
+  { service, server, mtu, size, gid, byProgram, way, loss = 0 }: Exchange,
+): Promise<{ guest: CommandRun; host: HcaEnd }> {
   const both = ['-n', iterations, '-s', size, ...(mtu === undefined ? [] : ['-m', mtu])].map(String);
   const { words, boardNumber, guest } = way === undefined ? directly : ways[way];
   const index = guest === undefined ? gid : `$(basename $(grep -l ${guest} ${SoftRoceGuest.gids}/*))`;
   const there = `timeout ${exchangeTimeLimit} ibv_${service}_pingpong -c -d rxe0 ${both.join(' ')} -g ${index} -p`;
   const sizes = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
   const device = `emu:?${sizes}&linkLoss=${loss}&boardNumber=${boardNumber}&link=${link}${words}`;
-  const here = ['pingpong', service, '--device', device, '--chk', ...both, '-g', `${gid}`, '-p'];
+  const same = [...both, '-g', `${gid}`, '-p'];
   const signal = AbortSignal.timeout(exchangeTimeLimit * 1000);
+  const playHere = (port: number, other: readonly string[], listen: readonly string[]): Promise<HcaEnd> =>
+    byProgram === true
+      ? new HcaProcess([
+          'run',
+          '--device',
+          device,
+          '--',
+          `ibv_${service}_pingpong`,
+          '-c',
+          ...same,
+          `${port}`,
+          ...other,
+        ]).ended
+      : runHca(
+          ['pingpong', service, '--device', device, '--chk', ...same, `${port}`, ...other, ...listen],
+          signal,
+        );
   if (server === 'guest') {
     const run = shell.run(`${there} ${SoftRoceGuest.tcpPort}`);
     for (;;) {
-      const host = await runHca([...here, String(forwardedPort), '127.0.0.1'], signal);
+      const host = await playHere(forwardedPort, ['127.0.0.1'], []);
       // The emulator's network takes the call before it knows whether the guest does.
-      if (!/no end waits|disconnected too early|ECONNRESET/.test(host.error))
+      if (!/no end waits|disconnected too early|ECONNRESET|Couldn't (connect|send|read)/.test(host.error))
         return { guest: await run, host };
     }
   }
   const port = await freePort();
-  const host = runHca([...here, String(port), '--listen'], signal);
+  const host = playHere(port, [], ['--listen']);
   const call = `${there} ${port} ${SoftRoceGuest.hostAddress}`;
   const run = await shell.run(
     `until out=$(${call} 2>&1); do case $out in *"Couldn't connect"*) ;; *) echo "$out"; exit 1; esac; done; echo "$out"`,

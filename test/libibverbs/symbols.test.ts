@@ -49,3 +49,31 @@ test('verbs of later versions, IBVERBS_1.15 to 1.18', async (context) => {
   expect(out.trim().split('\n')).toEqual(names.map((name) => `ok ${name}`));
   expect(exitCode).toBe(0);
 });
+
+/** Releases of rdma-core from which on the interface of providers has another private node. */
+const privateNodes = ['34', '57', '59', '64', '65'];
+
+test.for(privateNodes)('providers of rdma-core %s find their private node', async (node, context) => {
+  requireTool('g++', context);
+  requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
+  // Linked with this library before the system's, which has none of the later nodes.
+  const words = [`-DNODE=${node}`, '-Wl,--no-as-needed,-z,now', own];
+  const program = compiled('gcc', 'private_nodes.c', words);
+  const { exitCode, out, error } = await startProgram(ownFabric('linkLayer=ethernet'), [program]).ended;
+  expect({ exitCode, out, error }).toEqual({ exitCode: 0, out: 'ok\n', error: '' });
+});
+
+test('all private nodes have the same symbols', (context) => {
+  requireTool('nm', context);
+  const listed = execFileSync('nm', ['-D', '--defined-only', own], {
+    encoding: 'utf8',
+    env: toolEnvironment(),
+  });
+  const namesOf = (node: string): string[] =>
+    [...listed.matchAll(new RegExp(`(\\w+)@{1,2}IBVERBS_PRIVATE_${node}$`, 'gm'))]
+      .map(([, name]) => name!)
+      .filter((name) => name !== `IBVERBS_PRIVATE_${node}` && !name.startsWith('verbs_register_driver_'))
+      .sort();
+  expect(namesOf('34').length).toBeGreaterThan(90);
+  for (const node of privateNodes) expect(namesOf(node), node).toEqual(namesOf('34'));
+});

@@ -108,14 +108,15 @@ export const socketBetweenProcesses: Contender = {
 };
 
 /** A benchmark program of others that plays against itself on this machine; undefined: it is not installed. */
-function program(
+export function program(
   command: string,
   words: (port: string) => { readonly server: readonly string[]; readonly client: readonly string[] },
   microseconds: (said: string) => number,
+  name = command,
 ): Contender | undefined {
   if (spawnSync(command, ['-h'], { stdio: 'ignore' }).error !== undefined) return undefined;
   return {
-    name: command,
+    name,
     round: async () => {
       const { server, client } = words(`${await freePort()}`);
       const listening = spawn(command, server, { stdio: 'ignore' });
@@ -135,18 +136,22 @@ function program(
   };
 }
 
+/** The numbers of the last line. */
 const lastNumbers = (said: string): number[] =>
   said.trim().split('\n').at(-1)!.trim().split(/\s+/).map(Number);
 
-/** libfabric over TCP: a transfer is one way. */
-export const libfabric = program(
-  'fi_pingpong',
-  (port) => {
-    const words = ['-p', 'tcp', '-e', 'msg', '-S', `${bytes}`, '-I', `${roundTrips}`];
-    return { server: [...words, '-B', port], client: [...words, '-P', port, '127.0.0.1'] };
-  },
-  (said) => lastNumbers(said).at(-2) ?? Number.NaN,
-);
+/** libfabric's ping-pong by one of its providers: a transfer is one way. */
+export const libfabricBy = (provider: string, endpoint: string, name?: string): Contender | undefined =>
+  program(
+    'fi_pingpong',
+    (port) => {
+      const words = ['-p', provider, '-e', endpoint, '-S', `${bytes}`, '-I', `${roundTrips}`];
+      return { server: [...words, '-B', port], client: [...words, '-P', port, '127.0.0.1'] };
+    },
+    (said) => lastNumbers(said).at(-2) ?? Number.NaN,
+    name,
+  );
+export const libfabric = libfabricBy('tcp', 'msg');
 
 /** UCX by whatever it finds best between two processes: latency is one way. */
 export const ucx = program(
