@@ -40,7 +40,7 @@ constexpr uint32_t clocks_to_answer = 3; // from the last clock whose writes a r
 
 using Row = std::array<uint8_t, row_bytes>;
 
-// The fields of each writer, and which of a row are nobody's.
+// The fields of each writer.
 void set_fetch(Parts& to, const spec::QueuePairRequester& from) {
   const uint32_t built_psn = static_cast<uint32_t>(to.requester.built_psn());
   to.requester = from;
@@ -106,6 +106,7 @@ public:
       begin_clock();
       step();
     }
+    reset_with_contexts();
     std::printf(
         "%llu reads in %llu clocks, %llu of no queue pair, %llu writes, %llu rows written, %llu read, "
         "%llu failures, %llu without effect, %llu queue pairs destroyed\n",
@@ -480,6 +481,33 @@ private:
       if (data[byte] != expected[byte])
         differ(place_, "byte of a row", row << 16 | byte << 8 | data[byte],
                row << 16 | byte << 8 | expected[byte]);
+  }
+
+  // After a reset no number of before finds anything.
+  void reset_with_contexts() {
+    rtl_.fetch_write = rtl_.builder_write = rtl_.completion_write = rtl_.receive_write = 0;
+    rtl_.response_write = rtl_.validation_write = rtl_.descriptor_write = 0;
+    rtl_.read = rtl_.fail = rtl_.row_write = rtl_.row_read = 0;
+    for (uint32_t clock = 0; clock < 32 * readers; ++clock)
+      step();
+    rtl_.reset = 1;
+    step();
+    rtl_.reset = 0;
+    model_.reset();
+    for (uint32_t clock = 0; clock < contexts + 4; ++clock)
+      step();
+    const uint64_t before = reads_;
+    uint64_t asked = 0;
+    for (const uint32_t queue_pair : at_)
+      if (queue_pair != 0) {
+        offer_read(0, queue_pair);
+        while ((rtl_.read & 1) != 0)
+          step();
+        ++asked;
+      }
+    for (uint32_t clock = 0; clock < 32; ++clock)
+      step();
+    expect(place_, "reads after a reset", reads_ - before, asked);
   }
 
   // One queue pair is read by two blocks in turn, and written by another in each clock.
