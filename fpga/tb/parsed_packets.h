@@ -66,47 +66,61 @@ inline uint64_t big_endian(std::span<const uint8_t> bytes) {
   return value;
 }
 
-// Whether a packet_fields_t has what the model found.
-inline void compare_fields(const Place& place, const uint32_t* words, const ParsedByModel& model) {
+// Each member of a packet_fields_t, the last one first, as the model found it: visit(name, bits, value).
+template <class Visit> void visit_fields(const ParsedByModel& model, Visit visit) {
   const wire::ParsedPacket& parsed = model.parsed;
   const wire::PacketFields& fields = parsed.fields;
+  const auto visit_address = [&](const char* what, const wire::Gid& address) {
+    visit(what, 64, big_endian(std::span(address).subspan(8)));
+    visit(what, 64, big_endian(std::span(address).first(8)));
+  };
+  visit("source queue pair", 24, fields.source_queue_pair);
+  visit("Q_Key", 32, fields.queue_key);
+  visit("immediate data", 32, fields.immediate_data);
+  visit("syndrome", 8, fields.syndrome);
+  visit("MSN", 24, fields.message_sequence_number);
+  visit("original data", 64, fields.original_data);
+  visit("compare", 64, fields.compare);
+  visit("swap or add", 64, fields.swap_add);
+  visit("DMA length", 32, fields.dma_length);
+  visit("remote key", 32, fields.remote_key);
+  visit("virtual address", 64, fields.virtual_address);
+  visit("PSN", 24, fields.packet_sequence_number);
+  visit("AckReq", 1, fields.acknowledge_request);
+  visit("SE", 1, fields.solicited_event);
+  visit("opcode", 8, static_cast<uint64_t>(fields.opcode));
+  visit("destination queue pair", 24, parsed.destination_queue_pair);
+  visit_address("destination address", model.addresses.destination);
+  visit_address("source address", model.addresses.source);
+  visit("source MAC", 48, big_endian(parsed.source_mac));
+  visit("SL", 4, parsed.service_level);
+  visit("DLID", 16, model.destination_local_identifier);
+  visit("SLID", 16, parsed.source_local_identifier);
+  visit("P_Key", 16, parsed.partition_key);
+  visit("offset of the payload", 7, parsed.payload_offset);
+  visit("offset of the BTH", 7, parsed.transport_offset);
+  visit("offset of the network header", 7, parsed.network_offset);
+  visit("BECN", 1, parsed.backward_congestion);
+  visit("FECN", 1, parsed.forward_congestion);
+  visit("framing", 2, static_cast<uint64_t>(parsed.framing));
+}
+
+// Whether a packet_fields_t has what the model found.
+inline void compare_fields(const Place& place, const uint32_t* words, const ParsedByModel& model) {
   Members members(words);
-  const auto same = [&](const char* what, uint32_t bits, uint64_t value) {
+  visit_fields(model, [&](const char* what, uint32_t bits, uint64_t value) {
     expect(place, what, members.take(bits), value);
-  };
-  const auto same_address = [&](const char* what, const wire::Gid& address) {
-    same(what, 64, big_endian(std::span(address).subspan(8)));
-    same(what, 64, big_endian(std::span(address).first(8)));
-  };
-  same("source queue pair", 24, fields.source_queue_pair);
-  same("Q_Key", 32, fields.queue_key);
-  same("immediate data", 32, fields.immediate_data);
-  same("syndrome", 8, fields.syndrome);
-  same("MSN", 24, fields.message_sequence_number);
-  same("original data", 64, fields.original_data);
-  same("compare", 64, fields.compare);
-  same("swap or add", 64, fields.swap_add);
-  same("DMA length", 32, fields.dma_length);
-  same("remote key", 32, fields.remote_key);
-  same("virtual address", 64, fields.virtual_address);
-  same("PSN", 24, fields.packet_sequence_number);
-  same("AckReq", 1, fields.acknowledge_request);
-  same("SE", 1, fields.solicited_event);
-  same("opcode", 8, static_cast<uint64_t>(fields.opcode));
-  same("destination queue pair", 24, parsed.destination_queue_pair);
-  same_address("destination address", model.addresses.destination);
-  same_address("source address", model.addresses.source);
-  same("source MAC", 48, big_endian(parsed.source_mac));
-  same("SL", 4, parsed.service_level);
-  same("DLID", 16, model.destination_local_identifier);
-  same("SLID", 16, parsed.source_local_identifier);
-  same("P_Key", 16, parsed.partition_key);
-  same("offset of the payload", 7, parsed.payload_offset);
-  same("offset of the BTH", 7, parsed.transport_offset);
-  same("offset of the network header", 7, parsed.network_offset);
-  same("BECN", 1, parsed.backward_congestion);
-  same("FECN", 1, parsed.forward_congestion);
-  same("framing", 2, static_cast<uint64_t>(parsed.framing));
+  });
+}
+
+// A packet_fields_t with what the model found.
+inline void put_fields(uint32_t* words, const ParsedByModel& model) {
+  uint32_t at = 0;
+  visit_fields(model, [&](const char*, uint32_t bits, uint64_t value) {
+    for (uint32_t bit = 0; bit < bits; ++bit, ++at)
+      words[at / 32] = (words[at / 32] & ~(1U << at % 32)) | static_cast<uint32_t>(value >> bit & 1)
+                                                                 << at % 32;
+  });
 }
 
 } // namespace fpga_verbs::bench

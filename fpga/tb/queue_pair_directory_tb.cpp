@@ -6,10 +6,9 @@
 // First pins and unpins of one queue pair with no pause, of which it prints how many clocks they take.
 #include "Vqueue_pair_directory.h"
 #include "bench.h"
+#include "context_host.h"
 
 #include "hca/base/counters.h"
-#include "hca/base/event_port.h"
-#include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
 #include "hca/memory/context_memory.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
@@ -17,8 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <vector>
@@ -32,29 +29,6 @@ constexpr uint32_t queue_pairs = QUEUE_PAIRS;
 constexpr uint32_t functions = 8;
 constexpr uint64_t context_bytes = (1 << 20) + uint64_t{queue_pairs} * 1024;
 constexpr uint32_t clocks_to_done = 4; // from when an access enters to its answer
-
-// Memory for the contexts of the model, from address 0 on.
-class ContextHost final : public hca::HostPort {
-public:
-  explicit ContextHost(uint64_t bytes) : memory_(bytes) {}
-  hca::DmaStatus read(unsigned, uint64_t address, void* destination, size_t bytes) override {
-    std::memcpy(destination, memory_.data() + address, bytes);
-    return hca::DmaStatus::ok;
-  }
-  hca::DmaStatus write(unsigned, uint64_t address, const void* source, size_t bytes) override {
-    std::memcpy(memory_.data() + address, source, bytes);
-    return hca::DmaStatus::ok;
-  }
-  void interrupt(unsigned, unsigned) override { std::abort(); }
-
-private:
-  std::vector<uint8_t> memory_;
-};
-
-class NoEvents final : public hca::EventPort {
-public:
-  void report(const spec::EventUnit&) override { std::abort(); }
-};
 
 enum class Command : uint8_t { look, create, quiesce, resume, destroy };
 

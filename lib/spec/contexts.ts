@@ -5,16 +5,16 @@
 /** Bytes of address_vector: Address of the peer. */
 export const ADDRESS_VECTOR_BYTES = 48;
 
-/** Bytes of queue_pair_control: Control part of a queue pair context; written by the resource manager through the queue pair state cache. */
+/** Bytes of queue_pair_control: Control part of a queue pair context. Written by resource_manager. */
 export const QUEUE_PAIR_CONTROL_BYTES = 192;
 
-/** Bytes of queue_pair_requester: Requester part; written by queue_pair_fetch. */
+/** Bytes of queue_pair_requester: Requester part. Written by queue_pair_fetch. */
 export const QUEUE_PAIR_REQUESTER_BYTES = 64;
 
-/** Bytes of queue_pair_completion: Completion part: how far the send queue is acknowledged; written by completion. */
+/** Bytes of queue_pair_completion: Completion part: how far the send queue is acknowledged. Written by completion. */
 export const QUEUE_PAIR_COMPLETION_BYTES = 64;
 
-/** Bytes of queue_pair_responder: Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's. */
+/** Bytes of queue_pair_responder: Responder part. Written by receive. */
 export const QUEUE_PAIR_RESPONDER_BYTES = 128;
 
 /** Bytes of queue_pair_context: Queue pair context: control, requester, completion and responder part, each with one writer. */

@@ -107,7 +107,7 @@ struct alignas(8) AddressVector {
 static_assert(sizeof(AddressVector) == AddressVector::bytes && offsetof(AddressVector, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<AddressVector> && std::is_standard_layout_v<AddressVector>);
 
-/// Control part of a queue pair context; written by the resource manager through the queue pair state cache.
+/// Control part of a queue pair context. Written by resource_manager.
 /// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairControl {
   static constexpr unsigned bytes = 192;
@@ -158,7 +158,7 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t valid() const { return dwords[0] & 0x1u; }
   constexpr void set_valid(uint32_t value) { dwords[0] = (dwords[0] & 0xfffffffeu) | (value & 0x1u); }
 
-  /// State.
+  /// State. Written by queue_pair_state_cache.
   constexpr QueuePairState state() const { return static_cast<QueuePairState>((dwords[0] >> 1) & 0xfu); }
   constexpr void set_state(QueuePairState value) { dwords[0] = (dwords[0] & 0xffffffe1u) | ((static_cast<uint32_t>(value) & 0xfu) << 1); }
 
@@ -186,7 +186,7 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t drained_event() const { return (dwords[0] >> 14) & 0x1u; }
   constexpr void set_drained_event(uint32_t value) { dwords[0] = (dwords[0] & 0xffffbfffu) | ((value & 0x1u) << 14); }
 
-  /// A work request of the send queue has failed: those behind it are flushed.
+  /// A work request of the send queue has failed: those behind it are flushed. Written by queue_pair_state_cache.
   constexpr uint32_t send_error() const { return (dwords[0] >> 15) & 0x1u; }
   constexpr void set_send_error(uint32_t value) { dwords[0] = (dwords[0] & 0xffff7fffu) | ((value & 0x1u) << 15); }
 
@@ -332,7 +332,7 @@ struct alignas(8) QueuePairControl {
 static_assert(sizeof(QueuePairControl) == QueuePairControl::bytes && offsetof(QueuePairControl, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairControl> && std::is_standard_layout_v<QueuePairControl>);
 
-/// Requester part; written by queue_pair_fetch.
+/// Requester part. Written by queue_pair_fetch.
 /// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairRequester {
   static constexpr unsigned bytes = 64;
@@ -417,7 +417,7 @@ struct alignas(8) QueuePairRequester {
 static_assert(sizeof(QueuePairRequester) == QueuePairRequester::bytes && offsetof(QueuePairRequester, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairRequester> && std::is_standard_layout_v<QueuePairRequester>);
 
-/// Completion part: how far the send queue is acknowledged; written by completion.
+/// Completion part: how far the send queue is acknowledged. Written by completion.
 /// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairCompletion {
   static constexpr unsigned bytes = 64;
@@ -492,7 +492,7 @@ struct alignas(8) QueuePairCompletion {
 static_assert(sizeof(QueuePairCompletion) == QueuePairCompletion::bytes && offsetof(QueuePairCompletion, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairCompletion> && std::is_standard_layout_v<QueuePairCompletion>);
 
-/// Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's.
+/// Responder part. Written by receive.
 /// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
 struct alignas(8) QueuePairResponder {
   static constexpr unsigned bytes = 128;
@@ -557,11 +557,11 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t message_sequence_number() const { return dwords[1] & 0xffffffu; }
   constexpr void set_message_sequence_number(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Device's head of the receive queue: sequence number of the receive work request that is taken next.
+  /// Device's head of the receive queue: sequence number of the receive work request that is taken next. Written by descriptor_fetch.
   constexpr uint32_t receive_head() const { return dwords[2] & 0xffffu; }
   constexpr void set_receive_head(uint32_t value) { dwords[2] = (dwords[2] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Device's copy of the receive queue's tail.
+  /// Device's copy of the receive queue's tail. Written by descriptor_fetch.
   constexpr uint32_t receive_tail() const { return dwords[2] >> 16; }
   constexpr void set_receive_tail(uint32_t value) { dwords[2] = (dwords[2] & 0xffffu) | ((value & 0xffffu) << 16); }
 
@@ -608,19 +608,19 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t read_atomic_kept() const { return (dwords[9] >> 16) & 0x1fu; }
   constexpr void set_read_atomic_kept(uint32_t value) { dwords[9] = (dwords[9] & 0xffe0ffffu) | ((value & 0x1fu) << 16); }
 
-  /// Place of the receive entry taken last. Unit: bytes.
+  /// Place of the receive entry taken last. Unit: bytes. Written by descriptor_fetch.
   constexpr uint32_t receive_entry_offset() const { return dwords[30]; }
   constexpr void set_receive_entry_offset(uint32_t value) { dwords[30] = value; }
 
-  /// Its length. Unit: bytes.
+  /// Its length. Unit: bytes. Written by descriptor_fetch.
   constexpr uint32_t receive_entry_length() const { return dwords[31] & 0x3ffu; }
   constexpr void set_receive_entry_length(uint32_t value) { dwords[31] = (dwords[31] & 0xfffffc00u) | (value & 0x3ffu); }
 
-  /// References from receive_head on that descriptor_fetch has read already. Unit: entries.
+  /// References from receive_head on that descriptor_fetch has read already. Unit: entries. Written by descriptor_fetch.
   constexpr uint32_t receive_prefetched() const { return (dwords[31] >> 10) & 0xfu; }
   constexpr void set_receive_prefetched(uint32_t value) { dwords[31] = (dwords[31] & 0xffffc3ffu) | ((value & 0xfu) << 10); }
 
-  /// Sequence number of the receive work request taken last, in its own or the shared queue.
+  /// Sequence number of the receive work request taken last, in its own or the shared queue. Written by descriptor_fetch.
   constexpr uint32_t receive_entry_number() const { return (dwords[31] >> 14) & 0xffffu; }
   constexpr void set_receive_entry_number(uint32_t value) { dwords[31] = (dwords[31] & 0xc0003fffu) | ((value & 0xffffu) << 14); }
 

@@ -55,6 +55,12 @@ const faults: [what: string, file: string, content: Json, message: string][] = [
     'parameters.json: default: name "default" is a word of C++',
   ],
   [
+    'a writer of one field of a format that has none',
+    sample,
+    fields({ name: 'whole', width: 64, doc, writer: 'receive' }),
+    'formats/sample.json: sample: has a field with a "writer"; then it needs a "writer" of the others',
+  ],
+  [
     'a value above 32 bits',
     'parameters.json',
     parameter({ value: '0x100000000' }),

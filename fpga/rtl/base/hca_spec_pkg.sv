@@ -965,7 +965,7 @@ package hca_spec_pkg;
     logic [7:0] port;  // Port.
   } address_vector_t;
 
-  // Control part of a queue pair context; written by the resource manager through the queue pair state cache.
+  // Control part of a queue pair context. Written by resource_manager.
   localparam int unsigned QUEUE_PAIR_CONTROL_BYTES = 192;
   localparam int unsigned QUEUE_PAIR_CONTROL_VALID_LSB = 0;
   localparam int unsigned QUEUE_PAIR_CONTROL_VALID_WIDTH = 1;
@@ -1047,6 +1047,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_CONTROL_USER_HANDLE_WIDTH = 64;
   localparam int unsigned QUEUE_PAIR_CONTROL_ADDRESS_VECTOR_LSB = 704;
   localparam int unsigned QUEUE_PAIR_CONTROL_ADDRESS_VECTOR_WIDTH = 8;
+  localparam logic [1535:0] QUEUE_PAIR_CONTROL_OF_RESOURCE_MANAGER = 1536'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00ffffffffffffff03ff3fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00ffffff00ffffff00ffffff00ffffff000f1f1fffffffffffff7fe1;
+  localparam logic [1535:0] QUEUE_PAIR_CONTROL_OF_QUEUE_PAIR_STATE_CACHE = 1536'h801e;
   typedef struct packed {
     logic [63:0] reserved_56;
     logic [63:0] reserved_55;
@@ -1096,18 +1098,18 @@ package hca_spec_pkg;
     logic [23:0] protection_domain;  // Protection domain.
     logic [7:0] generation;  // Must match the generation of the queue pair number.
     logic [7:0] underlying_function;  // Owner.
-    logic send_error;  // A work request of the send queue has failed: those behind it are flushed.
+    logic send_error;  // A work request of the send queue has failed: those behind it are flushed. Written by queue_pair_state_cache.
     logic drained_event;  // SQD: the SQ_DRAINED event is wanted.
     logic draining;  // SQD: not yet drained.
     logic destroying;  // Waiting until none of its work is in flight, before destroy or reset.
     logic signal_all;  // Every work request is signaled.
     quality_of_service_level_t quality_of_service_level;  // QoS level.
     service_type_t service_type;  // Transport service.
-    queue_pair_state_t state;  // State.
+    queue_pair_state_t state;  // State. Written by queue_pair_state_cache.
     logic valid;  // The queue pair exists.
   } queue_pair_control_t;
 
-  // Requester part; written by queue_pair_fetch.
+  // Requester part. Written by queue_pair_fetch.
   localparam int unsigned QUEUE_PAIR_REQUESTER_BYTES = 64;
   localparam int unsigned QUEUE_PAIR_REQUESTER_NEXT_LSB = 0;
   localparam int unsigned QUEUE_PAIR_REQUESTER_NEXT_WIDTH = 16;
@@ -1137,6 +1139,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_REQUESTER_RESUME_PACKETS_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_REQUESTER_BUILT_PSN_LSB = 192;
   localparam int unsigned QUEUE_PAIR_REQUESTER_BUILT_PSN_WIDTH = 24;
+  localparam logic [511:0] QUEUE_PAIR_REQUESTER_OF_QUEUE_PAIR_FETCH = 512'hffffffffffffff7fffffff0000003fffffffffffffffff;
+  localparam logic [511:0] QUEUE_PAIR_REQUESTER_OF_PACKET_BUILDER = 512'hffffff000000000000000000000000000000000000000000000000;
   typedef struct packed {
     logic [63:0] reserved_21;
     logic [63:0] reserved_20;
@@ -1162,7 +1166,7 @@ package hca_spec_pkg;
     logic [15:0] next;  // Next sequence number to execute.
   } queue_pair_requester_t;
 
-  // Completion part: how far the send queue is acknowledged; written by completion.
+  // Completion part: how far the send queue is acknowledged. Written by completion.
   localparam int unsigned QUEUE_PAIR_COMPLETION_BYTES = 64;
   localparam int unsigned QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_LSB = 0;
   localparam int unsigned QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_WIDTH = 16;
@@ -1188,6 +1192,7 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_COMPLETION_FAILURE_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_LSB = 96;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_WIDTH = 24;
+  localparam logic [511:0] QUEUE_PAIR_COMPLETION_OF_COMPLETION = 512'hffffffffffffffffffffffffffffff;
   typedef struct packed {
     logic [63:0] reserved_18;
     logic [63:0] reserved_17;
@@ -1210,7 +1215,7 @@ package hca_spec_pkg;
     logic [15:0] acknowledged;  // Oldest unacknowledged sequence number.
   } queue_pair_completion_t;
 
-  // Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's.
+  // Responder part. Written by receive.
   localparam int unsigned QUEUE_PAIR_RESPONDER_BYTES = 128;
   localparam int unsigned QUEUE_PAIR_RESPONDER_EXPECTED_PSN_LSB = 0;
   localparam int unsigned QUEUE_PAIR_RESPONDER_EXPECTED_PSN_WIDTH = 24;
@@ -1264,13 +1269,17 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_LSB = 1023;
   localparam int unsigned QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_WIDTH = 1;
+  localparam logic [1023:0] QUEUE_PAIR_RESPONDER_OF_RECEIVE = 1024'h1fff000000ff00ffffffffffffffffffffffffffffffffffffffff0000000000ffffff3bffffff;
+  localparam logic [1023:0] QUEUE_PAIR_RESPONDER_OF_RESPONSE = 1024'hff000000ff0000000000000000000000000000000000000000000000000000000004000000;
+  localparam logic [1023:0] QUEUE_PAIR_RESPONDER_OF_DMA_VALIDATION = 1024'hc000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ffff00000000000000000000000000000000000000000000000000000000000040000000;
+  localparam logic [1023:0] QUEUE_PAIR_RESPONDER_OF_DESCRIPTOR_FETCH = 1024'h3fffffffffffffff000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ffffffff0000000000000000;
   typedef struct packed {
     logic last_entry_reached;  // Of a shared receive queue: in ERR, and all that it had taken is completed. Written by dma_validation.
     logic receive_open;  // Of a shared receive queue: the work request that `completed` names is taken and not completed. Written by dma_validation.
-    logic [15:0] receive_entry_number;  // Sequence number of the receive work request taken last, in its own or the shared queue.
-    logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries.
-    logic [9:0] receive_entry_length;  // Its length. Unit: bytes.
-    logic [31:0] receive_entry_offset;  // Place of the receive entry taken last. Unit: bytes.
+    logic [15:0] receive_entry_number;  // Sequence number of the receive work request taken last, in its own or the shared queue. Written by descriptor_fetch.
+    logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries. Written by descriptor_fetch.
+    logic [9:0] receive_entry_length;  // Its length. Unit: bytes. Written by descriptor_fetch.
+    logic [31:0] receive_entry_offset;  // Place of the receive entry taken last. Unit: bytes. Written by descriptor_fetch.
     logic [63:0] reserved_32;
     logic [63:0] reserved_31;
     logic [63:0] reserved_30;
@@ -1292,8 +1301,8 @@ package hca_spec_pkg;
     logic [31:0] current_key;  // R_Key of the message.
     logic [63:0] current_address;  // Destination of the message. Unit: bytes.
     logic [31:0] current_offset;  // Progress within a message. Unit: bytes.
-    logic [15:0] receive_tail;  // Device's copy of the receive queue's tail.
-    logic [15:0] receive_head;  // Device's head of the receive queue: sequence number of the receive work request that is taken next.
+    logic [15:0] receive_tail;  // Device's copy of the receive queue's tail. Written by descriptor_fetch.
+    logic [15:0] receive_head;  // Device's head of the receive queue: sequence number of the receive work request that is taken next. Written by descriptor_fetch.
     logic [7:0] reserved_9;
     logic [23:0] message_sequence_number;  // MSN.
     logic reserved_7;

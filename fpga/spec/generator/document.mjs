@@ -2,7 +2,7 @@
 import { operationsTable } from './operations.mjs';
 import { packetOpcodesTable } from './packet_opcodes.mjs';
 import { queuePairTransitionsTable } from './queue_pair_transitions.mjs';
-import { hex, namedFields, notice } from './text.mjs';
+import { formatSentence, hex, namedFields, notice, writtenSentence } from './text.mjs';
 
 const heading = (title) => `<!-- ${notice} -->\n\n# ${title}\n`;
 const row = (cells) => `| ${cells.map((each) => String(each).replaceAll('|', '\\|')).join(' | ')} |\n`;
@@ -66,7 +66,7 @@ ${queuePairTransitionsTable(model)}`;
 const fileSection = ({ subject, formats }) => `## ${subject}\n\n${formats.map(formatSection).join('\n')}`;
 
 function formatSection(format) {
-  const { name, bytes, order, kind, source, doc } = format;
+  const { name, bytes, order, kind } = format;
   const what = kind === undefined ? '' : `, ${kind.replaceAll('_', ' ')}`;
   const where = (field) =>
     field.shape === 'bytes'
@@ -74,7 +74,7 @@ function formatSection(format) {
       : bitRange(field.bit, field.width * field.count, order === 'little' ? 'down' : 'up');
   return `### ${name}
 
-${doc}${source === undefined ? '' : ` Source: ${source}.`} ${bytes} bytes, ${order}-endian${what}.
+${formatSentence(format)} ${bytes} bytes, ${order}-endian${what}.
 
 ${diagram(format)}
 ${fieldTable(format, where)}`;
@@ -98,7 +98,7 @@ function fieldTable(container, where) {
     field.array ? `${field.count} × ${field.width}` : field.width * field.count,
     enumLink(field.enum),
     field.unit ?? '',
-    field.doc,
+    writtenSentence(field),
   ]);
   return table(['place', 'field', 'bits', 'enum', 'unit', ''], rows);
 }

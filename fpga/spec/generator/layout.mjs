@@ -14,6 +14,7 @@ import { checkEntry, kinds } from './schema.mjs';
  * @property {'number' | 'bytes' | 'reserved'} shape
  * @property {string} [enum]
  * @property {string} [unit]
+ * @property {string} [writer] the block that writes it, where that is not the writer of its format
  * @property {string} doc
  */
 
@@ -65,7 +66,18 @@ function place(entry, shape, bit) {
   const { name } = entry;
   if (shape === 'bytes') return { name, bit, width: 8, count: entry.bytes, array: false, shape, unit, doc };
   const { width, count = 1 } = entry;
-  return { name, bit, width, count, array: 'count' in entry, shape, enum: entry.enum, unit, doc };
+  return {
+    name,
+    bit,
+    width,
+    count,
+    array: 'count' in entry,
+    shape,
+    enum: entry.enum,
+    unit,
+    writer: entry.writer,
+    doc,
+  };
 }
 
 function* placeFaults({ bit, width, array, shape }, order) {

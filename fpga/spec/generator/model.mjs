@@ -12,7 +12,7 @@ import { enumsOfTransition } from './queue_pair_transitions.mjs';
  * @typedef {import('./layout.mjs').Field} Field
  * @typedef {{name: string, value: bigint, unit?: string, doc: string}} Parameter
  * @typedef {{name: string, width: number, doc: string, values: {name: string, value: bigint, doc: string}[]}} Enum
- * @typedef {{name: string, bytes: number, order: 'little' | 'big', kind?: string, source?: string, doc: string, fields: Field[]}} Format
+ * @typedef {{name: string, bytes: number, order: 'little' | 'big', kind?: string, source?: string, writer?: string, doc: string, fields: Field[]}} Format
  * @typedef {{stem: string, subject: string, formats: Format[]}} FormatFile
  * @typedef {{name: string, offset: number, access: string, reset: bigint, width: number, count: number, stride: number, array: boolean, unit?: string, doc: string, fields: Field[]}} Register
  * @typedef {{name: string, bytes: number, doc: string, registers: Register[]}} Block
@@ -266,7 +266,7 @@ function readFlatFormats(directory, files, faults) {
 function readFormat(entry, file, index, enums, faults) {
   const where = whereIn(file, entry, index, 'formats');
   if (!checkEntry(entry, kinds.format, where, faults)) return [];
-  const { name, bytes, byte_order: order, kind, source, doc } = entry;
+  const { name, bytes, byte_order: order, kind, source, writer, doc } = entry;
   if (bytes % 4 !== 0) faults.add(where, `is ${bytes} bytes long; a format is a multiple of 4 bytes long`);
   if (kind === 'data_unit' && bytes > 16)
     faults.add(where, `is ${bytes} bytes long; a data unit has at most 16`);
@@ -277,7 +277,9 @@ function readFormat(entry, file, index, enums, faults) {
     'fields',
     faults,
   );
-  return [{ name, bytes, order, kind, source, doc, fields }];
+  if (writer === undefined && fields.some((field) => field.writer !== undefined))
+    faults.add(where, 'has a field with a "writer"; then it needs a "writer" of the others');
+  return [{ name, bytes, order, kind, source, writer, doc, fields }];
 }
 
 function readBlocks(directory, enums, faults) {

@@ -102,6 +102,7 @@ export const kinds = {
     fields: list,
     '?source': text,
     '?kind': named('constant'),
+    '?writer': named('constant'),
   },
   reserved: { reserved: positive, '?doc': text },
   number: {
@@ -111,6 +112,7 @@ export const kinds = {
     '?count': positive,
     '?enum': named('constant'),
     '?unit': text,
+    '?writer': named('constant'),
   },
   byteArray: { name: named('member'), bytes: positive, doc: text, '?unit': text },
   golden: { name: named('constant'), format: named('constant'), fields: object, hex: list },

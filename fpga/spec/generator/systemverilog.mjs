@@ -1,7 +1,7 @@
 // The SystemVerilog package, in the subset that Verilator 5.006 and Yosys 0.23 both read.
 import { systemVerilogMember, upperCase } from './names.mjs';
 import { svPacketOpcodes } from './packet_opcodes.mjs';
-import { formatSentence, namedFields, notice, sentence } from './text.mjs';
+import { formatSentence, namedFields, notice, ones, sentence } from './text.mjs';
 
 /** hca_spec_pkg.sv */
 export function systemVerilogPackage({ parameters, enums, files, blocks, packetOpcodes }) {
@@ -73,8 +73,23 @@ function svFormat(format) {
     comment(formatSentence(format)) +
     constant(`${upperCase(name)}_BYTES`, bytes) +
     positions.join('') +
+    svWriters(format) +
     svStructure(name, fields, order)
   );
+}
+
+/** For each block that writes fields of a format, the bits of these. */
+function svWriters(format) {
+  if (format.writer === undefined) return '';
+  const bits = new Map();
+  for (const { bit, width, count, writer = format.writer } of namedFields(format))
+    bits.set(writer, (bits.get(writer) ?? 0n) | (ones(width * count) << BigInt(bit)));
+  return [...bits]
+    .map(([writer, mask]) => {
+      const name = upperCase(`${format.name}_of_${writer}`);
+      return `  localparam logic [${format.bytes * 8 - 1}:0] ${name} = ${format.bytes * 8}'h${mask.toString(16)};\n`;
+    })
+    .join('');
 }
 
 function svBlock({ name, doc, bytes, registers }) {

@@ -9,11 +9,17 @@ export const hex = (value, digits = 1) => `0x${value.toString(16).padStart(digit
 /** `width` ones, as a bigint. */
 export const ones = (width) => (1n << BigInt(width)) - 1n;
 
-/** The sentence on an entry, with its unit. */
-export const sentence = ({ doc, unit }) => (unit === undefined ? doc : `${doc} Unit: ${unit}.`);
+/** The sentence on an entry, with the block that writes it. */
+export const writtenSentence = ({ doc, writer }) =>
+  writer === undefined ? doc : `${doc} Written by ${writer}.`;
 
-/** The sentence on a format, with its source. */
-export const formatSentence = ({ doc, source }) => (source === undefined ? doc : `${doc} Source: ${source}.`);
+/** The sentence on an entry, with its unit and the block that writes it. */
+export const sentence = ({ doc, unit, writer }) =>
+  writtenSentence({ doc: unit === undefined ? doc : `${doc} Unit: ${unit}.`, writer });
+
+/** The sentence on a format, with its source, and the block that writes what names no other. */
+export const formatSentence = ({ doc, source, writer }) =>
+  writtenSentence({ doc: source === undefined ? doc : `${doc} Source: ${source}.`, writer });
 
 /** The fields that have a name. */
 export const namedFields = ({ fields }) => fields.filter(({ shape }) => shape !== 'reserved');

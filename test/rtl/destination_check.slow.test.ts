@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+
+import { requireTool } from '../helpers/tools.ts';
+import { expectFigures } from './figures.ts';
+import { buildBench, lint, type Shape } from './verilator.ts';
+
+const block = 'destination_check';
+const patient = { timeout: 600_000 };
+// Few, so that places come again often; and full size.
+const shapes: readonly Shape[] = [{ CONTEXTS: 8 }, { CONTEXTS: 256 }];
+const seeds = [1, 2, 3, 4]; // Ethernet, InfiniBand, and both again.
+const clocks = 40_000;
+
+describe('destination_check in SystemVerilog', () => {
+  it('has no warning', patient, (context) => {
+    const verilator = requireTool('verilator', context);
+    for (const shape of shapes) expect(lint(verilator, block, shape)).toBe('');
+  });
+
+  const figures: number[][] = [];
+
+  it.for(shapes)(
+    'passes on what packet_receiver of the device model does, and counts the rest: $CONTEXTS queue pairs',
+    patient,
+    (shape, context) => {
+      const bench = buildBench(requireTool('verilator', context), block, shape);
+      for (const seed of seeds) {
+        const { output, ok } = bench.run(seed, clocks);
+        expect(ok, output).toBe(true);
+        const [packets, passed, reasons, refused, waited, latest] =
+          /^(\d+) packets in \d+ clocks, (\d+) passed, (\d+) reasons, (\d+) pins refused, (\d+) in time-wait, a packet alone after (\d+) clocks$/m
+            .exec(output)!
+            .slice(1)
+            .map(Number);
+        expect(packets).toBeGreaterThan(2000);
+        expect(passed).toBeGreaterThan(300);
+        expect(reasons).toBe(7); // All of destinations.
+        expect(refused).toBeGreaterThan(20);
+        expect(waited).toBeGreaterThan(20);
+        expect(latest).toBe(11); // With answers for context and pin in the clock behind the question.
+        if (seed !== 1) continue;
+        const [stream, spent] = /^(\d+) packets in (\d+) clocks$/m.exec(output)!.slice(1).map(Number);
+        figures.push([shape['CONTEXTS'] as number, stream!, spent!, latest!]);
+      }
+    },
+  );
+
+  it('takes a packet in each clock: figures', async (context) => {
+    requireTool('verilator', context);
+    expect(figures).toHaveLength(shapes.length);
+    for (const [, packets, spent] of figures) expect(spent).toBeLessThan(packets! + 16);
+    await expectFigures(block, ['CONTEXTS', 'packets', 'clocks', 'one alone after'], figures);
+  });
+});
