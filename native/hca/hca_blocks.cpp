@@ -124,6 +124,7 @@ void HcaBlocks::pass_by_empty_links(bool on) {
   pass_by(links.requests_accepted, &receive_queue_entry_handler);
   pass_by(links.requests_placed, &dma_validation);
   descriptor_fetch.allow_at_once(on);
+  port.allow_trains(on);
 }
 
 unsigned HcaBlocks::run(unsigned limit) {

@@ -41,73 +41,83 @@ SendResult FabricPort::send(Lane lane, std::span<const uint8_t> packet) {
   return to == nullptr ? SendResult::unreachable : to->receive_copy(lane, packet, number_);
 }
 
-SendResult FabricPort::hand_over(Lane lane, PacketBuffer& buffer, std::span<const uint8_t> packet) {
-  const Address destination = destination_of(link_layer_, packet);
+Sent FabricPort::hand_over(Lane lane, std::span<const Outgoing> train) {
+  const Address destination = destination_of(link_layer_, train.front().packet());
   if (is_multicast(link_layer_, destination))
-    return fabric_.send_to_all(*this, lane, packet);
+    return Link::hand_over(lane, train);
   FabricPort* const to = fabric_.find(key_of(link_layer_, destination));
   if (to == nullptr)
-    return SendResult::unreachable;
-  return to->receive(lane, number_, [&](Slot& slot) {
-    const auto begin = static_cast<size_t>(packet.data() - buffer->bytes.data());
-    slot.buffer.swap(buffer);
-    slot.packet = {slot.buffer->bytes.data() + begin, packet.size()};
+    return {.result = SendResult::unreachable};
+  return to->receive(lane, number_, train.size(), [train](Slot& slot, size_t i) {
+    slot.buffer.swap(*train[i].buffer);
+    slot.packet = train[i].packet();
   });
 }
 
 SendResult FabricPort::receive_copy(Lane lane, std::span<const uint8_t> packet, unsigned from) {
   assert(packet.size() <= spec::packet_buffer_bytes);
-  return receive(lane, from, [packet](Slot& slot) {
-    slot.packet = {slot.buffer->bytes.data(), packet.size()};
-    std::memcpy(slot.packet.data(), packet.data(), packet.size());
-  });
+  return receive(lane, from, 1,
+                 [packet](Slot& slot, size_t) {
+                   slot.packet = {slot.buffer->bytes.data(), packet.size()};
+                   std::memcpy(slot.packet.data(), packet.data(), packet.size());
+                 })
+      .result;
 }
 
-template <class Put> SendResult FabricPort::receive(Lane lane, unsigned from, Put put) {
-  Inbox& inbox = inboxes_[static_cast<size_t>(lane)];
+template <class Put> Sent FabricPort::receive(Lane lane, unsigned from, size_t count, Put put) {
+  Inbox& to = inbox(lane);
   const std::scoped_lock lock(mutex_);
   if (receiver_ == nullptr)
-    return SendResult::unreachable;
-  const size_t tail = inbox.tail.load(std::memory_order_relaxed);
-  const auto is_full = [&] { return tail - inbox.head.load(std::memory_order_seq_cst) == inbox_packets; };
-  if (is_full()) {
+    return {.result = SendResult::unreachable};
+  const size_t tail = to.tail.load(std::memory_order_relaxed);
+  const auto room = [&] { return inbox_packets - (tail - to.head.load(std::memory_order_seq_cst)); };
+  Sent sent{.packets = count};
+  if (size_t free = room(); free < count) [[unlikely]] {
     // The holder looks for who waits after it has made room: it sees the bit, or the room is seen here.
-    inbox.waiting.fetch_or(uint64_t{1} << from, std::memory_order_seq_cst);
-    if (is_full())
-      return SendResult::paused;
+    to.waiting.fetch_or(uint64_t{1} << from, std::memory_order_seq_cst);
+    free = room();
+    if (free < count)
+      sent = {.packets = free, .result = SendResult::paused};
+    if (free == 0)
+      return sent;
   }
-  put(inbox.slots[tail % inbox_packets]);
-  inbox.tail.store(tail + 1, std::memory_order_release);
+  for (size_t i = 0; i != sent.packets; ++i)
+    put(to.slots[(tail + i) % inbox_packets], i);
+  to.tail.store(tail + sent.packets, std::memory_order_release);
   receiver_->notify();
-  return SendResult::sent;
+  return sent;
 }
 
 std::span<const uint8_t> FabricPort::front(Lane lane) {
-  const Inbox& inbox = inboxes_[static_cast<size_t>(lane)];
-  const size_t head = inbox.head.load(std::memory_order_relaxed);
-  if (head == inbox.tail.load(std::memory_order_acquire))
-    return {};
-  return inbox.slots[head % inbox_packets].packet;
+  const Inbox& from = inbox(lane);
+  return from.empty() ? std::span<const uint8_t>{} : from.front().packet;
 }
 
-std::span<uint8_t> FabricPort::take(Lane lane, std::span<const uint8_t> /*shown*/, PacketBuffer& buffer) {
-  const Inbox& inbox = inboxes_[static_cast<size_t>(lane)];
-  Slot& slot = inbox.slots[inbox.head.load(std::memory_order_relaxed) % inbox_packets];
-  const std::span<uint8_t> packet = slot.packet;
-  slot.buffer.swap(buffer);
-  pop(lane);
-  return packet;
+Arrival FabricPort::take(Lane first, unsigned open, PacketBuffer& buffer) {
+  Arrival arrival;
+  for (const Lane lane : {first, other(first)}) {
+    Inbox& from = inbox(lane);
+    if ((open >> static_cast<unsigned>(lane) & 1) == 0 || from.empty())
+      continue;
+    arrival.packet = from.front().packet;
+    arrival.lane = lane;
+    from.front().buffer.swap(buffer);
+    pop_front(from);
+    break;
+  }
+  arrival.more = !inbox(Lane::responses).empty() || !inbox(Lane::requests).empty();
+  return arrival;
 }
 
-void FabricPort::pop(Lane lane) {
-  Inbox& inbox = inboxes_[static_cast<size_t>(lane)];
+void FabricPort::pop(Lane lane) { pop_front(inbox(lane)); }
+
+void FabricPort::pop_front(Inbox& inbox) {
   inbox.head.store(inbox.head.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
-  notify_waiting(inbox);
+  if (inbox.waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]]
+    notify_waiting(inbox);
 }
 
 void FabricPort::notify_waiting(Inbox& inbox) {
-  if (inbox.waiting.load(std::memory_order_seq_cst) == 0)
-    return;
   for (uint64_t left = inbox.waiting.exchange(0, std::memory_order_seq_cst); left != 0; left &= left - 1)
     fabric_.ports_[static_cast<size_t>(std::countr_zero(left))]->notify();
 }

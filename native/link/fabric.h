@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 
 namespace fpga_verbs::link {
 
@@ -30,9 +31,9 @@ public:
   SendResult send(Lane lane, std::span<const uint8_t> packet) override;
   std::span<const uint8_t> front(Lane lane) override;
   void pop(Lane lane) override;
-  // Passes a packet with its buffer, in exchange for an empty buffer.
-  SendResult hand_over(Lane lane, PacketBuffer& buffer, std::span<const uint8_t> packet) override;
-  std::span<uint8_t> take(Lane lane, std::span<const uint8_t> shown, PacketBuffer& buffer) override;
+  // Passes packets with their buffers, in exchange for empty buffers, and notifies once.
+  Sent hand_over(Lane lane, std::span<const Outgoing> train) override;
+  Arrival take(Lane first, unsigned open, PacketBuffer& buffer) override;
 
 private:
   friend class Fabric;
@@ -47,12 +48,20 @@ private:
     alignas(64) std::atomic<size_t> tail{0};
     alignas(64) std::atomic<size_t> head{0};
     std::atomic<uint64_t> waiting{0}; // ports that found it full, a bit each
+
+    Slot& front() const { return slots[head.load(std::memory_order_relaxed) % inbox_packets]; }
+    bool empty() const {
+      return head.load(std::memory_order_relaxed) == tail.load(std::memory_order_acquire);
+    }
   };
 
-  // `put(slot)` writes a packet to a slot.
-  template <class Put> SendResult receive(Lane lane, unsigned from, Put put);
+  Inbox& inbox(Lane lane) { return inboxes_[static_cast<size_t>(lane)]; }
+
+  // `put(slot, i)` writes packet i of `count` to a slot.
+  template <class Put> Sent receive(Lane lane, unsigned from, size_t count, Put put);
   SendResult receive_copy(Lane lane, std::span<const uint8_t> packet, unsigned from);
   void notify();
+  inline void pop_front(Inbox& inbox);
   void notify_waiting(Inbox& inbox);
 
   Fabric& fabric_;

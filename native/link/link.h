@@ -16,11 +16,37 @@ namespace fpga_verbs::link {
 // request (InfiniBand volume 1, 7.6, virtual lanes).
 enum class Lane : uint8_t { responses, requests };
 inline constexpr size_t lanes = 2;
+constexpr Lane other(Lane lane) { return lane == Lane::responses ? Lane::requests : Lane::responses; }
+
+inline constexpr unsigned every_lane = 0b11; // a bit for each
 
 enum class SendResult : uint8_t {
   sent,
   paused,      // the other end has no room; the receiver is notified when it has
   unreachable, // no port on the link has the address
+};
+
+// A packet on its way out, in a buffer. Trivial, so that the places of a train cost nothing.
+struct Outgoing {
+  PacketBuffer* buffer;
+  uint8_t* begin;
+  size_t bytes;
+
+  std::span<uint8_t> packet() const { return {begin, bytes}; }
+};
+
+// How many packets of a train a link has taken, and what became of the next one; sent: there was none.
+struct Sent {
+  size_t packets = 0;
+  SendResult result = SendResult::sent;
+};
+
+// The next packet of a link.
+struct Arrival {
+  std::span<uint8_t> packet; // empty: there is none that may come, or it was too long
+  Lane lane = Lane::responses;
+  bool is_too_long = false; // the packet was: it is gone
+  bool more = false;        // there are others, on any lane
 };
 
 // Receives notifications that a packet has arrived on a link, or that a paused link has room again. Called on
@@ -44,10 +70,16 @@ public:
   // Sends a packet, from its first link byte to its last check, at most spec::packet_buffer_bytes.
   virtual SendResult send(Lane lane, std::span<const uint8_t> packet) = 0;
 
-  // The same for a packet in `buffer`. The link may pass the buffer on with the packet and replace it by
-  // another one.
-  virtual SendResult hand_over(Lane lane, PacketBuffer& /*buffer*/, std::span<const uint8_t> packet) {
-    return send(lane, packet);
+  // The same for a train of packets to one destination, at least one, in order, up to the first that is not
+  // sent. The link may pass each buffer on with its packet and replace it by another one.
+  virtual Sent hand_over(Lane lane, std::span<const Outgoing> train) {
+    Sent sent;
+    for (; sent.packets != train.size(); ++sent.packets) {
+      sent.result = send(lane, train[sent.packets].packet());
+      if (sent.result != SendResult::sent)
+        break;
+    }
+    return sent;
   }
 
   // join() and leave(): between them the port receives packets that others send to a multicast group, and can
@@ -74,12 +106,27 @@ public:
   virtual std::span<const uint8_t> front(Lane lane) = 0;
   virtual void pop(Lane lane) = 0;
 
-  // Pops the packet that front() returned as `shown`, at most spec::packet_buffer_bytes, into `buffer`, which
-  // may become another buffer. Returns the packet's new location.
-  virtual std::span<uint8_t> take(Lane lane, std::span<const uint8_t> shown, PacketBuffer& buffer) {
-    std::memcpy(buffer->bytes.data(), shown.data(), shown.size());
-    pop(lane);
-    return {buffer->bytes.data(), shown.size()};
+  // Pops the oldest packet of lane `first`, else of the other one, into `buffer`, which may become another
+  // buffer. Only lanes whose bit is set in `open` are looked at. A packet of more than
+  // spec::packet_buffer_bytes is dropped.
+  virtual Arrival take(Lane first, unsigned open, PacketBuffer& buffer) {
+    Arrival arrival;
+    for (const Lane lane : {first, other(first)}) {
+      const std::span<const uint8_t> shown =
+          (open >> static_cast<unsigned>(lane) & 1) != 0 ? front(lane) : std::span<const uint8_t>{};
+      if (shown.empty())
+        continue;
+      arrival.lane = lane;
+      arrival.is_too_long = shown.size() > buffer->bytes.size();
+      if (!arrival.is_too_long) {
+        std::memcpy(buffer->bytes.data(), shown.data(), shown.size());
+        arrival.packet = {buffer->bytes.data(), shown.size()};
+      }
+      pop(lane);
+      break;
+    }
+    arrival.more = !front(Lane::responses).empty() || !front(Lane::requests).empty();
+    return arrival;
   }
 
   // Whether front() would return a packet about which the receiver may not have been notified yet. Callers

@@ -158,8 +158,8 @@ bool RegisterFileDevice::send_packet(const Requested& requested) {
   // Packets do not begin where their buffers do.
   uint8_t* const data = buffer_->bytes.data() + spec::packet_headroom;
   std::memcpy(data, pages_[requested.number % virtual_collect_buffers].data(), requested.length);
-  const link::SendResult result =
-      ports_.links[0]->hand_over(link::Lane::requests, buffer_, {data, requested.length});
+  const link::Outgoing out{.buffer = &buffer_, .begin = data, .bytes = requested.length};
+  const link::SendResult result = ports_.links[0]->hand_over(link::Lane::requests, {&out, 1}).result;
   if (result == link::SendResult::paused)
     return false;
   ++register_at(requested.function, result == link::SendResult::sent ? sent : faults);
@@ -169,10 +169,10 @@ bool RegisterFileDevice::send_packet(const Requested& requested) {
 bool RegisterFileDevice::receive_packet() {
   if (ports_.links[0] == nullptr)
     return false;
-  const std::span<const uint8_t> packet = ports_.links[0]->front(link::Lane::requests);
-  if (packet.empty())
+  const std::span<const uint8_t> taken =
+      ports_.links[0]->take(link::Lane::requests, link::every_lane, buffer_).packet;
+  if (taken.empty())
     return false;
-  const std::span<const uint8_t> taken = ports_.links[0]->take(link::Lane::requests, packet, buffer_);
   // It lies in the own buffer, and nowhere else.
   const auto begin = static_cast<size_t>(taken.data() - buffer_->bytes.data());
   if (begin + taken.size() <= buffer_->bytes.size())

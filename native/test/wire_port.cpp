@@ -49,6 +49,8 @@ Napi::Function WirePort::define(Napi::Env env) {
                          InstanceMethod("arrive", &P::arrive),
                          InstanceMethod("setLink", &P::set_link),
                          InstanceMethod("setPaused", &P::set_paused),
+                         InstanceMethod("setRoom", &P::set_room),
+                         InstanceMethod("allowTrains", &P::allow_trains),
                          InstanceMethod("takeSent", &P::take_sent),
                          InstanceMethod("takeArrived", &P::take_arrived),
                          InstanceMethod("takePassed", &P::take_passed),
@@ -152,6 +154,19 @@ void WirePort::set_paused(const Napi::CallbackInfo& info) {
       info[1].As<Napi::Boolean>().Value() ? link::SendResult::paused : link::SendResult::sent;
   device_.port.look_in();
   device_.ready.wake(block_of(device_, "port")->number);
+}
+
+// The packets that the link takes from now on until it pauses.
+void WirePort::set_room(const Napi::CallbackInfo& info) {
+  link_.room = number(info, 0);
+  device_.port.look_in();
+  device_.ready.wake(block_of(device_, "port")->number);
+}
+
+// Trains may leave; nothing looks at packets, since a tap sees them one by one.
+void WirePort::allow_trains(const Napi::CallbackInfo&) {
+  attachments_.tap = nullptr;
+  device_.port.allow_trains(true);
 }
 
 Napi::Value WirePort::take_sent(const Napi::CallbackInfo& info) {

@@ -21,7 +21,11 @@ public:
   void attach(link::LinkReceiver&) override {}
   void detach() override {}
   link::SendResult send(link::Lane lane, std::span<const uint8_t> packet) override {
-    const link::SendResult result = results[static_cast<size_t>(lane)];
+    link::SendResult result = results[static_cast<size_t>(lane)];
+    if (result == link::SendResult::sent && room == 0)
+      result = link::SendResult::paused;
+    if (result == link::SendResult::sent)
+      --room;
     if (result == link::SendResult::sent)
       sent.push_back({lane, {packet.begin(), packet.end()}});
     return result;
@@ -37,6 +41,7 @@ public:
     Bytes bytes;
   };
   std::array<link::SendResult, link::lanes> results{}; // by lane
+  size_t room = ~size_t{0};                            // packets that it takes until it pauses
   std::vector<Sent> sent;
   std::array<std::deque<Bytes>, link::lanes> arrived;
 };
@@ -68,6 +73,8 @@ private:
   void arrive(const Napi::CallbackInfo& info);
   void set_link(const Napi::CallbackInfo& info);
   void set_paused(const Napi::CallbackInfo& info);
+  void set_room(const Napi::CallbackInfo& info);
+  void allow_trains(const Napi::CallbackInfo& info);
   Napi::Value take_sent(const Napi::CallbackInfo& info);
   Napi::Value take_arrived(const Napi::CallbackInfo& info);
   Napi::Value take_passed(const Napi::CallbackInfo& info);

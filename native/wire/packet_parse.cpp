@@ -41,7 +41,7 @@ struct Parser {
     at = ethernet_bytes;
     constexpr uint32_t source_at =
         spec::EthernetHeader::source_byte - spec::EthernetHeader::padding_width / 8;
-    std::copy_n(packet + source_at, parsed.source_mac.size(), parsed.source_mac.begin());
+    std::memcpy(parsed.source_mac.data(), packet + source_at, sizeof parsed.source_mac);
     // The EtherType is the end of each header.
     uint32_t ether_type = ether_type_before(at);
     if (ether_type == static_cast<uint32_t>(spec::EtherType::virtual_lan)) {
@@ -275,7 +275,13 @@ struct Parser {
 } // namespace
 
 PacketDrop parse_packet(spec::LinkLayer link_layer, uint8_t* packet, uint32_t bytes, ParsedPacket& parsed) {
-  parsed = {};
+  // What not every packet has; the rest is written, or the packet is dropped.
+  parsed.forward_congestion = false;
+  parsed.network_offset = 0;
+  parsed.source_local_identifier = 0;
+  parsed.service_level = 0;
+  parsed.source_mac = {};
+  parsed.fields = {};
   return Parser{packet, bytes, parsed}.parse(link_layer);
 }
 

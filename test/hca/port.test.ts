@@ -258,6 +258,87 @@ describe('port, out', () => {
   });
 });
 
+describe('port, trains', () => {
+  const marks = (port: WirePort) => port.takeSent().map(({ data }) => data[10]);
+
+  it('lets up to 16 packets to one address leave in a step, in order', () => {
+    const port = makeWirePort();
+    port.allowTrains();
+    runPort(port); // looks at the link for the first time
+    for (let mark = 0; mark < linkCredits; mark += 1)
+      expect(port.build(1, Lane.requests, frame(elsewhere, mark, 64 + mark))).toBe(true);
+    expect(port.stepPort()).toBe(false);
+    expect(marks(port)).toEqual(Array.from({ length: linkCredits }, (_, mark) => mark));
+    const bytesOut = linkCredits * 64 + (linkCredits * (linkCredits - 1)) / 2;
+    expect(port.counters(1)).toMatchObject({ packetsOut: linkCredits, bytesOut });
+    expect(port.freeBuffers(PacketUse.request)).toBe(64);
+    expect(port.verify()).toBe(true);
+  });
+
+  it('sends one packet in a step where trains are not allowed', () => {
+    const port = makeWirePort();
+    for (let mark = 0; mark < 3; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
+    for (let mark = 0; mark < 3; mark += 1) {
+      expect(port.stepPort()).toBe(mark < 2);
+      expect(marks(port)).toEqual([mark]);
+    }
+  });
+
+  it('ends a train before a packet to another address, to itself, or of another port', () => {
+    const port = makeWirePort({ ports: 2 });
+    const other = Uint8Array.from(elsewhere).fill(7, 5);
+    port.allowTrains();
+    const packets = [
+      [1, elsewhere],
+      [1, elsewhere],
+      [1, other],
+      [1, port.mac(1, 0)],
+      [1, elsewhere],
+      [2, elsewhere],
+      [1, elsewhere],
+    ] as const;
+    for (const [index, [number, mac]] of packets.entries())
+      port.build(number, Lane.requests, frame(mac, index));
+    const steps: (number | undefined)[][] = [];
+    for (let goesOn = true; goesOn;) {
+      goesOn = port.stepPort();
+      steps.push(marks(port));
+    }
+    expect(steps.filter((sent) => sent.length !== 0)).toEqual([[0, 1], [2], [4], [6]]);
+    expect(drain(port).map((bytes) => bytes[10])).toEqual([3]);
+    expect(port.counters(2).discards[PortDiscard.noLink]).toBe(1);
+    expect(port.verify()).toBe(true);
+  });
+
+  it('keeps what the link has no room for, in order, and the time since when it waits', () => {
+    const port = makeWirePort();
+    port.allowTrains();
+    port.setTime(1000n);
+    port.setRoom(5);
+    for (let mark = 0; mark < 9; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
+    runPort(port);
+    expect(marks(port)).toEqual([0, 1, 2, 3, 4]);
+    expect(port.isAwake()).toBe(false);
+    expect(port.freeBuffers(PacketUse.request)).toBe(64 - 4);
+    expect(port.nextDeadline()).toBe(1000n + BigInt(PORT_DISCARD_LIMIT));
+    port.setRoom(100);
+    runPort(port);
+    expect(marks(port)).toEqual([5, 6, 7, 8]);
+    expect(port.counters(1)).toMatchObject({ packetsOut: 9, bytesOut: 9 * 64 });
+    expect(port.nextDeadline()).toBe(never);
+    expect(port.verify()).toBe(true);
+  });
+
+  it('makes no train while the other lane waits', () => {
+    const port = makeWirePort();
+    port.allowTrains();
+    for (let mark = 0; mark < 4; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
+    for (let mark = 10; mark < 12; mark += 1) port.build(1, Lane.responses, frame(elsewhere, mark));
+    runPort(port);
+    expect(marks(port)).toEqual([10, 0, 11, 1, 2, 3]);
+  });
+});
+
 describe('port, to own addresses', () => {
   it('takes a packet back in at the port whose address it has, seen going and coming', () => {
     const port = makeWirePort({ ports: 2 });

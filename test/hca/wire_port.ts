@@ -48,6 +48,10 @@ export interface WirePort extends HostMethods {
   setLink(state: number): void;
   /** The link has no room on a lane, or has some again. */
   setPaused(lane: Lane, paused: boolean): void;
+  /** The packets that the link takes from now on until it pauses. */
+  setRoom(packets: number): void;
+  /** Several packets may leave in a step; nothing looks at packets. */
+  allowTrains(): void;
   takeSent(): { lane: Lane; data: Uint8Array }[];
   /** In the place of packet_receiver: takes up to so many packets that have come in. */
   takeArrived(count: number): Uint8Array[];

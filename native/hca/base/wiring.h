@@ -96,7 +96,8 @@
         physical_collect_buffers, queue_pair_state_cache, virtual_kick, waiting_for_room, send_queue_reader, \
         events, kick_records, links.schedule_requests, links.kicks_scheduled, links.schedule_dones)          \
   BLOCK(dma, Dma, parameters, physical_collect_buffers, queue_pair_state_cache, memory_access,               \
-        memory_translation.keys(), packet_memory, links.executions, links.packets_gathered)                  \
+        memory_translation.keys(), packet_memory, links.executions, links.packets_gathered,                  \
+        links.requests_built)                                                                                \
   BLOCK(packet_builder, PacketBuilder, parameters, counters, collect_buffer, physical_collect_buffers,       \
         queue_pair_state_cache, kick_records, packet_templates, packet_memory, links.packets_gathered,       \
         links.requests_built, links.messages, links.finishes_sent)                                           \

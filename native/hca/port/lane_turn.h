@@ -12,26 +12,23 @@ public:
   // Lets one lane proceed: the one whose turn it is, otherwise the other. `go` returns whether a packet of a
   // lane went. False: neither did.
   template <class Go> bool take(Go go) {
-    const link::Lane first = next_;
-    const link::Lane second = other(first);
-#ifdef FPGA_VERBS_MUTANT_RESPONSES_STARVE_REQUESTS
-    if (go(link::Lane::responses))
-      return true;
-#endif
-    if (go(first))
-      next_ = second;
-    else if (go(second))
-      next_ = first;
-    else
-      return false;
-    return true;
+    for (const link::Lane lane : {first(), link::other(first())})
+      if (go(lane)) {
+        went(lane);
+        return true;
+      }
+    return false;
   }
+
+  // The lane whose turn it is; and the one of which a packet went.
+#ifdef FPGA_VERBS_MUTANT_RESPONSES_STARVE_REQUESTS
+  link::Lane first() const { return link::Lane::responses; }
+#else
+  link::Lane first() const { return next_; }
+#endif
+  void went(link::Lane lane) { next_ = link::other(lane); }
 
 private:
-  static constexpr link::Lane other(link::Lane lane) {
-    return lane == link::Lane::responses ? link::Lane::requests : link::Lane::responses;
-  }
-
   link::Lane next_ = link::Lane::responses;
 };
 

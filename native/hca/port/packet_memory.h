@@ -76,9 +76,15 @@ public:
   void want(PacketUse use) { wanted_[static_cast<size_t>(use)] = true; }
 
   uint32_t free(PacketUse use) const { return free_[static_cast<size_t>(use)]; }
+  uint32_t used(PacketUse use) const { return buffers_of[static_cast<size_t>(use)] - free(use); }
   Packet& operator[](uint16_t packet) { return packets_[packet]; }
   const Packet& operator[](uint16_t packet) const { return packets_[packet]; }
   link::PacketBuffer& buffer(uint16_t packet) { return memory_[packet]; }
+  // That of the packet which allocate() gives next; one must be free.
+  link::PacketBuffer& next_free() {
+    assert(free_count_ != 0);
+    return memory_[free_buffers_[free_count_ - 1]];
+  }
   uint8_t* bytes(uint16_t packet) { return memory_[packet]->bytes.data(); }
   // Sets the location of the packet in its buffer.
   void place(uint16_t packet, std::span<const uint8_t> wire) {

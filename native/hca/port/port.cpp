@@ -19,8 +19,11 @@ Port::Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory,
 
 bool Port::step() {
   send_turn_ = !send_turn_;
-  const bool worked = send_turn_ ? send_next() || receive_told() : receive_told() || send_next();
-  if (worked && (has_arrived_ || !leaving_[0].built.empty() || !leaving_[1].built.empty()))
+  // The answer of the first is not known when the second is asked: each is compiled once.
+  bool worked = false;
+  for (unsigned turn = 0; turn < 2 && !worked; ++turn)
+    worked = send_turn_ == (turn == 0) ? send_next() : receive_next();
+  if (worked && (arrived_ != 0 || !leaving_[0].built.empty() || !leaving_[1].built.empty()))
     return true;
   if (std::exchange(unflushed_, false))
     for (link::Link* const link : attachments_.links)
@@ -73,20 +76,70 @@ bool Port::send_front(Lane lane) {
     discard(leaving, PortDiscard::no_link);
     return true;
   }
-  // A tap sees the packet once it has left.
-  switch (attachments_.tap != nullptr ? link->send(lane, bytes)
-                                      : link->hand_over(lane, packet_memory_.buffer(handle), bytes)) {
-  case link::SendResult::paused:
-    return wait(leaving, PortDiscard::paused);
-  case link::SendResult::unreachable:
-    discard(leaving, PortDiscard::unreachable);
-    return true;
-  case link::SendResult::sent:
-    break;
-  }
-  count_out(port, handle);
+  if (attachments_.tap != nullptr)
+    return send_shown(leaving, lane, *link);
+  if (leaving.built.size() > 1 && most_leave_ > 1 &&
+      leaving_[static_cast<size_t>(link::other(lane))].built.empty())
+    return send_train(leaving, lane, *link, destination);
+  const link::Outgoing alone{&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
+  const link::SendResult result = link->hand_over(lane, {&alone, 1}).result;
+  if (result != link::SendResult::sent)
+    return end_train(leaving, result);
+  PortCounters& counters = counters_of(port);
+  ++counters.packets_out;
+  counters.bytes_out += bytes.size();
   finish(leaving);
   packet_memory_.release(handle);
+  return true;
+}
+
+// The first packet, and those behind it that leave by the same port to the same address.
+bool Port::send_train(Leaving& leaving, Lane lane, link::Link& link, link::Address destination) {
+  const size_t waiting = std::min(leaving.built.size(), most_leave_);
+  std::array<link::Outgoing, train_packets> train;
+  unsigned port = 0;
+  size_t count = 0;
+  for (; count != waiting; ++count) {
+    const auto handle = static_cast<uint16_t>(leaving.built.peek(count).packet());
+    const std::span<uint8_t> bytes = packet_memory_.wire(handle);
+    if (count == 0)
+      port = packet_memory_[handle].port;
+    else if (packet_memory_[handle].port != port ||
+             link::destination_of(attributes_.link_layer(), bytes) != destination)
+      break;
+    train[count] = {&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
+  }
+  const link::Sent sent = link.hand_over(lane, {train.data(), count});
+  if (sent.packets == 0)
+    return end_train(leaving, sent.result);
+  PortCounters& counters = counters_of(port);
+  counters.packets_out += sent.packets;
+  for (size_t i = 0; i != sent.packets; ++i) {
+    counters.bytes_out += train[i].bytes;
+    packet_memory_.release(static_cast<uint16_t>(leaving.built.front().packet()));
+    leaving.built.pop();
+  }
+  leaving.since = never;
+  return true;
+}
+
+// A tap sees the packet once it has left.
+bool Port::send_shown(Leaving& leaving, Lane lane, link::Link& link) {
+  const auto handle = static_cast<uint16_t>(leaving.built.front().packet());
+  const link::SendResult result = link.send(lane, packet_memory_.wire(handle));
+  if (result != link::SendResult::sent)
+    return end_train(leaving, result);
+  count_out(packet_memory_[handle].port, handle);
+  finish(leaving);
+  packet_memory_.release(handle);
+  return true;
+}
+
+// The first packet did not leave.
+bool Port::end_train(Leaving& leaving, link::SendResult result) {
+  if (result == link::SendResult::paused)
+    return wait(leaving, PortDiscard::paused);
+  discard(leaving, PortDiscard::unreachable);
   return true;
 }
 
@@ -173,25 +226,18 @@ void Port::discard(Leaving& leaving, PortDiscard reason) {
 // Receive side.
 
 // A link is looked at when it has told of something, until it has nothing left.
-bool Port::receive_told() {
-  if (!has_arrived_)
-    return false;
-  const bool received = receive_next();
-  has_arrived_ = false;
-  for (link::Link* const link : attachments_.links)
-    if (link != nullptr)
-      has_arrived_ =
-          has_arrived_ || !link->front(Lane::responses).empty() || !link->front(Lane::requests).empty();
-  return received;
-}
-
 bool Port::receive_next() {
-  const unsigned ports = attributes_.ports();
-  for (unsigned i = 0; i < ports; ++i) {
-    const unsigned port = (receive_turn_ + i) % ports + 1;
-    if (attachments_.links[port - 1] == nullptr)
+  if (arrived_ == 0)
+    return false;
+  unsigned port = receive_turn_;
+  for (unsigned looks = attributes_.ports(); looks != 0; --looks) {
+    port = port < attributes_.ports() ? port + 1 : 1;
+    link::Link* const link = attachments_.links[port - 1];
+    if ((arrived_ >> (port - 1) & 1) == 0)
       continue;
-    if (in_[port - 1].take([this, port](Lane lane) { return receive_front(port, lane); })) {
+    if (link == nullptr)
+      note_arrived(port, false);
+    else if (receive_from(port, *link)) {
       receive_turn_ = port;
       return true;
     }
@@ -199,24 +245,48 @@ bool Port::receive_next() {
   return false;
 }
 
-bool Port::receive_front(unsigned port, Lane lane) {
-  link::Link& link = *attachments_.links[port - 1];
-  const std::span<const uint8_t> bytes = link.front(lane);
-  if (bytes.empty())
+bool Port::receive_from(unsigned port, link::Link& link) {
+  if (!attributes_.enabled(port)) [[unlikely]]
+    return drop_arrived(port, link);
+  if (!packets_arrived_.has_credit() || !has_receive_buffer(Lane::responses))
     return false;
-  if (!attributes_.enabled(port) || bytes.size() > spec::packet_buffer_bytes) {
-    count_discard(port, attributes_.enabled(port) ? PortDiscard::too_long : PortDiscard::port_down);
-    link.pop(lane);
+  // The buffer that allocate() gives.
+  link::PacketBuffer& buffer = packet_memory_.next_free();
+  const bool has_room = packet_memory_.free(PacketUse::receive) > spec::receive_packet_buffers_reserved;
+  constexpr unsigned responses_alone = 1u << static_cast<unsigned>(Lane::responses);
+  LaneTurn& turn = in_[port - 1];
+  const link::Arrival arrival =
+      link.take(turn.first(), has_room ? link::every_lane : responses_alone, buffer);
+  note_arrived(port, arrival.more);
+  if (!has_room && arrival.more)
+    packet_memory_.want(PacketUse::receive);
+  if (arrival.is_too_long)
+    count_discard(port, PortDiscard::too_long);
+  else if (arrival.packet.empty())
+    return false;
+  turn.went(arrival.lane);
+  if (arrival.is_too_long)
     return true;
-  }
-  if (!packets_arrived_.has_credit() || !has_receive_buffer(lane))
-    return false;
   const uint16_t handle = *packet_memory_.allocate(PacketUse::receive);
-  packet_memory_.place(handle, link.take(lane, bytes, packet_memory_.buffer(handle)));
+  packet_memory_.place(handle, arrival.packet);
   packet_memory_[handle].port = static_cast<uint8_t>(port);
   packet_memory_[handle].cause = {};
   arrive(handle);
   return true;
+}
+
+// At a port that is down.
+bool Port::drop_arrived(unsigned port, link::Link& link) {
+  const bool dropped = in_[port - 1].take([&link](Lane lane) {
+    const bool has_packet = !link.front(lane).empty();
+    if (has_packet)
+      link.pop(lane);
+    return has_packet;
+  });
+  if (dropped)
+    count_discard(port, PortDiscard::port_down);
+  note_arrived(port, dropped);
+  return dropped;
 }
 
 // Requests leave some buffers to responses. Without a buffer, the port wakes when one becomes free.

@@ -42,14 +42,21 @@ public:
        DataLink<spec::PacketUnit>& requests_built, DataLink<spec::PacketUnit>& responses_built,
        DataLink<spec::PacketUnit>& packets_arrived);
 
-  // Lets one packet leave or arrive, alternately if both can.
+  // Lets one packet leave or arrive, alternately if both can; of a train, several leave.
   bool step() override;
+
+  // Whether up to 16 packets to one destination leave in one step, if none waits on the other lane. Forbidden
+  // at first.
+  void allow_trains(bool allowed) { most_leave_ = allowed ? train_packets : 1; }
 
   // When the longest-waiting packet is discarded, or a packet in flight on a link arrives; ~0: none.
   uint64_t next_deadline() const;
 
   // A link has reported a packet, or room for one, or the deadline of one has arrived.
-  void look_in() { has_arrived_ = unflushed_ = true; }
+  void look_in() {
+    arrived_ = every_port();
+    unflushed_ = true;
+  }
   void notice_deadline() { look_in(); }
 
   // The data units that leave this block are the packets that have left or arrived.
@@ -61,6 +68,7 @@ public:
 
 private:
   static constexpr uint64_t never = ~uint64_t{0};
+  static constexpr size_t train_packets = 16;
 
   // The packets that wait to leave on a lane.
   struct Leaving {
@@ -76,12 +84,19 @@ private:
   bool wait(Leaving& leaving, spec::PortDiscard reason);
   inline void finish(Leaving& leaving);
   void discard(Leaving& leaving, spec::PortDiscard reason);
-  inline bool receive_told();
+  bool send_train(Leaving& leaving, link::Lane lane, link::Link& link, link::Address destination);
+  bool send_shown(Leaving& leaving, link::Lane lane, link::Link& link);
+  bool end_train(Leaving& leaving, link::SendResult result);
   inline bool receive_next();
-  inline bool receive_front(unsigned port, link::Lane lane);
+  inline bool receive_from(unsigned port, link::Link& link);
+  bool drop_arrived(unsigned port, link::Link& link);
+  unsigned every_port() const { return (1u << attributes_.ports()) - 1; }
+  void note_arrived(unsigned port, bool more) {
+    arrived_ = (arrived_ & ~(1u << (port - 1))) | unsigned{more} << (port - 1);
+  }
   inline bool has_receive_buffer(link::Lane lane);
   inline void arrive(uint16_t handle);
-  inline void count_out(unsigned port, uint16_t handle);
+  void count_out(unsigned port, uint16_t handle);
   void count_discard(unsigned port, spec::PortDiscard reason);
   PortCounters& counters_of(unsigned port) { return counters_.device.port[port - 1]; }
 
@@ -94,10 +109,11 @@ private:
   std::array<Leaving, link::lanes> leaving_; // by link::Lane: responses first
   DataLink<spec::PacketUnit>& packets_arrived_;
   uint64_t discard_limit_ = spec::port_discard_limit;
-  unsigned receive_turn_ = 0; // port that is looked at first
+  size_t most_leave_ = 1;           // packets in a step
+  unsigned arrived_ = every_port(); // a bit for each port whose link may have a packet
+  unsigned receive_turn_ = 0;       // port that is looked at last
   bool send_turn_ = false;
-  bool has_arrived_ = true; // a link may have a packet
-  bool unflushed_ = true;   // a link may have one that was put on it and has not left
+  bool unflushed_ = true; // a link may have a packet that was put on it and has not left
   LaneTurn out_;
   std::array<LaneTurn, spec::ports> in_; // by port
 };

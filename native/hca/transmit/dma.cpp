@@ -24,9 +24,10 @@ KeyAccess access_of(const spec::QueuePairControl& control, const spec::GatherEnt
 
 Dma::Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,
          MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
-         DataLink<spec::PacketUnit>& packets_gathered)
+         DataLink<spec::PacketUnit>& packets_gathered, const DataLink<spec::PacketUnit>& requests_built)
     : buffers_(buffers), queue_pairs_(queue_pairs), memory_(memory), keys_(keys), windows_(keys),
       packets_(packets), executions_(executions), packets_gathered_(packets_gathered),
+      most_on_way_(static_cast<uint32_t>(requests_built.depth())),
       // Each command holds an execution credit, so that there is an entry for each.
       commands_({.entries = execution_credits(parameters),
                  .lists = execution_credits(parameters),
@@ -40,12 +41,23 @@ bool Dma::step() {
   return (passed || serve() || taken || resumed) && (commands_.lists_ready().any() || !executions_.empty());
 }
 
+// No more packets are on their way than can wait at the port, so that packet_builder passes each by its empty
+// list, and a short message waits behind as many.
+std::optional<uint16_t> Dma::buffer_for_packet() {
+  if (!packets_gathered_.has_credit())
+    return std::nullopt;
+  if (packets_.used(PacketUse::request) < most_on_way_)
+    return packets_.allocate(PacketUse::request);
+  packets_.want(PacketUse::request);
+  return std::nullopt;
+}
+
 // Nothing is stored while no command waits: an empty queue is bypassed, in RTL too. A command with more
 // packets is stored behind its first, and one that waits.
 bool Dma::pass() {
-  if (executions_.empty() || !packets_gathered_.has_credit())
+  if (executions_.empty())
     return false;
-  const std::optional<uint16_t> packet = packets_.allocate(PacketUse::request);
+  const std::optional<uint16_t> packet = buffer_for_packet();
   if (!packet)
     return false;
   begin(executions_.front(), *packet);
@@ -54,9 +66,9 @@ bool Dma::pass() {
 }
 
 Dma::Taken Dma::take_at_once(const spec::KickUnit& kick) {
-  if (!commands_.empty() || !packets_gathered_.has_credit())
+  if (!commands_.empty())
     return Taken::no;
-  const std::optional<uint16_t> packet = packets_.allocate(PacketUse::request);
+  const std::optional<uint16_t> packet = buffer_for_packet();
   if (!packet)
     return Taken::no;
   return begin(kick, *packet) == Progress::more ? Taken::more : Taken::done;
@@ -98,9 +110,9 @@ bool Dma::take_command() {
 
 // The next packet of the queue pair whose turn it is.
 bool Dma::serve() {
-  if (!commands_.lists_ready().any() || !packets_gathered_.has_credit())
+  if (!commands_.lists_ready().any())
     return false;
-  const std::optional<uint16_t> packet = packets_.allocate(PacketUse::request);
+  const std::optional<uint16_t> packet = buffer_for_packet();
   if (!packet)
     return false;
   const uint16_t list = commands_.arbitrate(1);

@@ -25,7 +25,7 @@ class Dma final : public Block, public UnitTaker<spec::KickUnit> {
 public:
   Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,
       MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
-      DataLink<spec::PacketUnit>& packets_gathered);
+      DataLink<spec::PacketUnit>& packets_gathered, const DataLink<spec::PacketUnit>& requests_built);
 
   // Takes one command, and gathers one packet or executes one bind or invalidate. A bind or invalidate that
   // waits for an idle key blocks only its own queue pair.
@@ -40,6 +40,7 @@ private:
   // Result of the work on a command: done, more packets, or waiting for an idle key.
   enum class Progress : uint8_t { done, more, waits_for_key };
 
+  inline std::optional<uint16_t> buffer_for_packet();
   inline bool pass();
   inline Progress begin(const spec::KickUnit& kick, uint16_t packet);
   inline bool take_command();
@@ -63,6 +64,7 @@ private:
   PacketMemory& packets_;
   DataLink<spec::KickUnit>& executions_;
   DataLink<spec::PacketUnit>& packets_gathered_;
+  uint32_t most_on_way_;                             // packets
   HardwareLinkedListQueue<spec::KickUnit> commands_; // index: queue pair
   BitMask waiting_;                                  // lists whose first command waits for a key
   uint32_t idle_seen_ = 0;                           // KeyTable::idle_count() when they were looked at
