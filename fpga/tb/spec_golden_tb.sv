@@ -556,6 +556,7 @@ module spec_golden_tb;
     `MEMBER(current_state)
     `MEMBER(path_mtu)
     `MEMBER(drained_event)
+    `MEMBER(bind_at_once)
     `MEMBER(port)
     `MEMBER(partition_key_index)
     `MEMBER(access_flags)
@@ -587,6 +588,7 @@ module spec_golden_tb;
     read = bits[$bits(read)-1:0];
     `MEMBER(underlying_function)
     `MEMBER(event_queues)
+    `MEMBER(target_ack_delay)
     `MEMBER(queue_pairs)
     `MEMBER(completion_queues)
     `MEMBER(memory_keys)

@@ -104,6 +104,7 @@ function sizes({ identity, limits, board }: DeviceInfo): Entry[] {
     ['max_cq', `${limits.completionQueues}`],
     ['max_cqe', `${limits.queueEntriesMaximum}`],
     ['max_mr', `${limits.memoryKeys}, windows among them`],
+    ['local_ca_ack_delay', `${limits.targetAckDelay}`],
     ['event queues', `${limits.eventQueues}, ${board.interruptVectors} interrupt vectors`],
     ['context memory', `${identity.contextMemoryNeeded} B`],
     ['beat at block ports', `${identity.beatBytes} B`],

@@ -15,6 +15,8 @@ export interface QueuePairAddress {
   readonly mac?: string;
   /** LID, on InfiniBand. */
   readonly localIdentifier?: number;
+  /** Target ACK delay, 4.096 µs × 2^targetAckDelay: how long its device needs for an acknowledgment. Default: as the own device. */
+  readonly targetAckDelay?: number;
 }
 
 /** Port and GID of a queue pair on its own board. */
@@ -43,6 +45,7 @@ export function addressOf(context: Context, queuePair: QueuePair, place: LocalPl
     gid: hex(gid),
     mac: hex(mac),
     localIdentifier,
+    targetAckDelay: context.queryDevice().limits.targetAckDelay,
   };
 }
 

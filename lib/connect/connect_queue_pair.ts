@@ -1,5 +1,15 @@
-import { Access, PathMtu, QueuePairState, type AddressVector, type QueuePair } from '../index.ts';
+import {
+  Access,
+  PathMtu,
+  QueuePairState,
+  type AddressVector,
+  type QueuePair,
+  type QueuePairAttributes,
+  type WaitOptions,
+} from '../index.ts';
+import { wrongType } from '../driver/arguments.ts';
 import { bytesOf, macOf, type LocalPlace, type QueuePairAddress } from './address.ts';
+import { localAckTimeout } from './local_ack_timeout.ts';
 
 /** Options for connecting two queue pairs. */
 export interface ConnectionAttributes extends LocalPlace {
@@ -7,8 +17,10 @@ export interface ConnectionAttributes extends LocalPlace {
   readonly pathMtu?: PathMtu;
   /** Rights of the peer to this queue pair's memory, of {@link Access}. Default all. */
   readonly access?: number;
-  /** Local ACK timeout, 4.096 µs × 2^timeout. Default 14: 67 ms. */
+  /** Local ACK timeout, 4.096 µs × 2^timeout. Default 14, 67 ms; with packetLifetime what {@link localAckTimeout} makes of it. */
   readonly timeout?: number;
+  /** Longest time that a packet is on its way, 4.096 µs × 2^packetLifetime, instead of `timeout`, which then follows from the target ACK delay in the peer's address. */
+  readonly packetLifetime?: number;
   /** Retry count, 0 to 7. Default 7. */
   readonly retryCount?: number;
   /** RNR retry count, 0 to 7. Default 7: unlimited. */
@@ -33,36 +45,78 @@ export function connectQueuePair(
   remote: QueuePairAddress,
   attributes: ConnectionAttributes = {},
 ): void {
+  for (const change of changesTo(queuePair, local, remote, attributes)) queuePair.modify(change);
+}
+
+/**
+ * As {@link connectQueuePair}, for a queue pair that was connected before: awaits the end of its number's time-wait without holding the event
+ * loop. A wait that ends early leaves the queue pair in INIT.
+ * @throws as QueuePair.modifyAsync; TypeError: an invalid peer address
+ */
+export async function connectQueuePairAsync(
+  queuePair: QueuePair,
+  local: QueuePairAddress,
+  remote: QueuePairAddress,
+  attributes: ConnectionAttributes = {},
+  wait: WaitOptions = {},
+): Promise<void> {
+  for (const change of changesTo(queuePair, local, remote, attributes))
+    await queuePair.modifyAsync(change, wait);
+}
+
+/** @throws TypeError: the timeout is given twice; RangeError: packetLifetime, or the peer's targetAckDelay */
+function timeoutOf(
+  { timeout, packetLifetime }: ConnectionAttributes,
+  remote: QueuePairAddress,
+  local: QueuePairAddress,
+): number {
+  if (packetLifetime === undefined) return timeout ?? 14;
+  if (timeout !== undefined)
+    throw wrongType('timeout', 'absent where packetLifetime is given, from which it follows', timeout);
+  const targetAckDelay = remote.targetAckDelay ?? local.targetAckDelay;
+  if (targetAckDelay === undefined)
+    throw wrongType('targetAckDelay', 'in the address of the peer, as addressOf() gives it', targetAckDelay);
+  return localAckTimeout({ packetLifetime, targetAckDelay });
+}
+
+/** The changes of state from RESET to RTS. */
+function changesTo(
+  { type }: QueuePair,
+  local: QueuePairAddress,
+  remote: QueuePairAddress,
+  attributes: ConnectionAttributes,
+): QueuePairAttributes[] {
   const { port = 1, readAtomics = 16 } = attributes;
-  const isReliable = queuePair.type === 'RC';
-  const addressVector = addressVectorTo(remote, attributes);
-  queuePair.modify({
-    state: QueuePairState.init,
-    partitionKeyIndex: 0,
-    port,
-    accessFlags: attributes.access ?? everyRight,
-  });
-  queuePair.modify({
-    state: QueuePairState.readyToReceive,
-    addressVector,
-    pathMtu: attributes.pathMtu ?? PathMtu.mtu1024,
-    destinationQueuePair: remote.queuePairNumber,
-    receivePsn: remote.packetSequenceNumber,
-    ...(isReliable && {
-      maxDestinationReadAtomic: readAtomics,
-      minReceiverNotReadyTimer: timerOf640Microseconds,
-    }),
-  });
-  queuePair.modify({
-    state: QueuePairState.readyToSend,
-    sendPsn: local.packetSequenceNumber,
-    ...(isReliable && {
-      timeout: attributes.timeout ?? 14,
-      retryCount: attributes.retryCount ?? 7,
-      receiverNotReadyRetry: attributes.receiverNotReadyRetry ?? 7,
-      maxReadAtomic: readAtomics,
-    }),
-  });
+  const isReliable = type === 'RC';
+  return [
+    {
+      state: QueuePairState.init,
+      partitionKeyIndex: 0,
+      port,
+      accessFlags: attributes.access ?? everyRight,
+    },
+    {
+      state: QueuePairState.readyToReceive,
+      addressVector: addressVectorTo(remote, attributes),
+      pathMtu: attributes.pathMtu ?? PathMtu.mtu1024,
+      destinationQueuePair: remote.queuePairNumber,
+      receivePsn: remote.packetSequenceNumber,
+      ...(isReliable && {
+        maxDestinationReadAtomic: readAtomics,
+        minReceiverNotReadyTimer: timerOf640Microseconds,
+      }),
+    },
+    {
+      state: QueuePairState.readyToSend,
+      sendPsn: local.packetSequenceNumber,
+      ...(isReliable && {
+        timeout: timeoutOf(attributes, remote, local),
+        retryCount: attributes.retryCount ?? 7,
+        receiverNotReadyRetry: attributes.receiverNotReadyRetry ?? 7,
+        maxReadAtomic: readAtomics,
+      }),
+    },
+  ];
 }
 
 /**

@@ -8,6 +8,8 @@ export interface VerbsErrorDetails {
   readonly attribute?: string;
   /** The right value or action. */
   readonly expected?: string;
+  /** Milliseconds after which the verb succeeds, where the device knows. */
+  readonly retryAfter?: number;
   /** The underlying error, if any. */
   readonly cause?: unknown;
 }
@@ -23,14 +25,17 @@ export class VerbsError extends Error {
   readonly attribute: string | undefined;
   /** The right value or action. */
   readonly expected: string | undefined;
+  /** Milliseconds after which the verb succeeds, where the device knows: that which is left of a time-wait. */
+  readonly retryAfter: number | undefined;
 
   /** @param message says what was wrong and what would be right */
-  constructor(message: string, { code, verb, attribute, expected, cause }: VerbsErrorDetails) {
+  constructor(message: string, { code, verb, attribute, expected, retryAfter, cause }: VerbsErrorDetails) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.verb = verb;
     this.attribute = attribute;
     this.expected = expected;
+    this.retryAfter = retryAfter;
   }
 }
 

@@ -36,6 +36,8 @@ const queuePairErrors: readonly EventType[] = [
 export interface FunctionLimits {
   /** Event queues of the function. */
   readonly eventQueues: number;
+  /** Target ACK delay, the longest time from a request to its acknowledgment: 4.096 µs × 2^targetAckDelay. */
+  readonly targetAckDelay: number;
   /** Queue pairs of all functions. */
   readonly queuePairs: number;
   /** Completion queues of all functions. */
@@ -244,6 +246,7 @@ function queryFunction(management: ManagementQueue): FunctionLimits {
   const fields = decode('query_function_output', output);
   return {
     eventQueues: Number(fields['event_queues']),
+    targetAckDelay: Number(fields['target_ack_delay']),
     queuePairs: Number(fields['queue_pairs']),
     completionQueues: Number(fields['completion_queues']),
     memoryKeys: Number(fields['memory_keys']),

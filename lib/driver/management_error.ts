@@ -72,7 +72,7 @@ export function managementError(
   inputFormat: string | undefined,
 ): VerbsError {
   const { status } = answer;
-  const { attribute, expected, detail } = particulars(answer, inputFormat);
+  const { attribute, expected, retryAfter, detail } = particulars(answer, inputFormat);
   const name = enumText('ManagementStatus', managementStatusNames, status);
   const doc = descriptionOf('management_status', status);
   const cure = expected ?? cures[status];
@@ -82,6 +82,7 @@ export function managementError(
     verb,
     ...(attribute === undefined ? {} : { attribute }),
     ...(cure === undefined ? {} : { expected: cure }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
   });
 }
 
@@ -90,6 +91,7 @@ const seconds = (microseconds: number): string => `${(microseconds / 1e6).toPrec
 interface Particulars {
   readonly attribute?: string;
   readonly expected?: string;
+  readonly retryAfter?: number;
   readonly detail: string;
 }
 
@@ -115,11 +117,13 @@ function particulars(answer: ManagementAnswer, inputFormat: string | undefined):
     case ManagementStatus.timeWait:
       return answer.asked === 0
         ? {
+            retryAfter: answer.left / 1000,
             attribute: 'state',
             detail: ` (for another ${seconds(answer.left)})`,
             expected: `to connect again then, or a queue pair reset with newNumber: true`,
           }
         : {
+            retryAfter: answer.left / 1000,
             attribute: 'number',
             detail: ` (${answer.asked} numbers, the first for another ${seconds(answer.left)})`,
             expected: `to try again then, or a shorter time_wait (hca regs)`,

@@ -183,14 +183,18 @@ export class QueuePair {
     if (this.stall.look(sendQueue.outstanding > 0, sendQueue.mark)) this.startAll();
   }
 
-  /** @throws VerbsError EINVAL: an attribute is missing or not allowed in this transition, or a value is wrong */
-  modify(attributes: QueuePairAttributes): void {
+  /**
+   * @param bindAtOnce a change to RTR fails where it would wait for the number that peers know
+   * @throws VerbsError EINVAL: an attribute is missing or not allowed in this transition, or a value is wrong; EAGAIN: the number is in
+   * time-wait, or all are
+   */
+  modify(attributes: QueuePairAttributes, bindAtOnce = false): void {
     this.driver.management.execute({
       verb: 'modifyQueuePair',
       opcode: ManagementOpcode.modifyQueuePair,
       object: this.number,
       inputFormat: 'queue_pair_attributes',
-      input: [encodeQueuePairAttributes(attributes)],
+      input: [encodeQueuePairAttributes(attributes, bindAtOnce)],
     });
     if (attributes.state !== undefined) this.flushing = attributes.state === QueuePairState.error;
     if (attributes.state !== QueuePairState.reset) return;

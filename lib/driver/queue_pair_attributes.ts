@@ -73,8 +73,11 @@ export type QueuePairQuery = Required<
   readonly receiveCompletionQueue: number;
 };
 
-/** Encodes the structure queue_pair_attributes, with a mask of the attributes given. */
-export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint8Array {
+/**
+ * Encodes the structure queue_pair_attributes, with a mask of the attributes given.
+ * @param bindAtOnce the device refuses a change to RTR that would wait for the number
+ */
+export function encodeQueuePairAttributes(attributes: QueuePairAttributes, bindAtOnce: boolean): Uint8Array {
   const { addressVector, drainedEvent, newNumber, ...numbers } = attributes;
   const given = Object.keys(attributes).filter(
     (name) => Reflect.get(attributes, name) !== undefined && (name !== 'newNumber' || newNumber === true),
@@ -83,6 +86,7 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint
     attribute_mask:
       given.reduce((mask, name) => mask | (1 << Reflect.get(QueuePairAttribute, name)), 0) >>> 0,
     drained_event: drainedEvent === true ? 1 : 0,
+    bind_at_once: bindAtOnce ? 1 : 0,
     ...(addressVector === undefined ? {} : { address_vector: encodeAddressVector(addressVector) }),
     ...Object.fromEntries(
       Object.entries(numbers)

@@ -1418,6 +1418,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'current_state', bit: 36, width: 4, count: 1, shape: 'number', enumeration: 'queue_pair_state', doc: 'State that the caller assumes.' },
       { name: 'path_mtu', bit: 40, width: 4, count: 1, shape: 'number', enumeration: 'path_mtu', doc: 'Path MTU.' },
       { name: 'drained_event', bit: 44, width: 1, count: 1, shape: 'number', doc: 'SQD: ask for the SQ_DRAINED event.' },
+      { name: 'bind_at_once', bit: 45, width: 1, count: 1, shape: 'number', doc: 'RTR of a connected service: the number that peers know is bound at once; while it is in time-wait, the command is refused and does not wait.' },
       { name: 'port', bit: 64, width: 8, count: 1, shape: 'number', doc: 'Port.' },
       { name: 'partition_key_index', bit: 72, width: 16, count: 1, shape: 'number', doc: 'P_Key index.' },
       { name: 'access_flags', bit: 88, width: 8, count: 1, shape: 'number', doc: 'Remote rights.' },
@@ -1451,6 +1452,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
     fields: [
       { name: 'underlying_function', bit: 0, width: 8, count: 1, shape: 'number', doc: 'This function.' },
       { name: 'event_queues', bit: 8, width: 8, count: 1, shape: 'number', doc: 'Event queues.' },
+      { name: 'target_ack_delay', bit: 16, width: 5, count: 1, shape: 'number', doc: 'Longest time from a request to its acknowledgement, as an exponent: 4.096 us times 2^n.' },
       { name: 'queue_pairs', bit: 32, width: 32, count: 1, shape: 'number', doc: 'Queue pairs that can exist.' },
       { name: 'completion_queues', bit: 64, width: 32, count: 1, shape: 'number', doc: 'Maximum completion queues.' },
       { name: 'memory_keys', bit: 96, width: 32, count: 1, shape: 'number', doc: 'Maximum memory keys.' },

@@ -19,6 +19,28 @@ export function checkWaitOptions({ signal, timeout = Infinity }: WaitOptions): v
   if (!(timeout >= 0)) throw wrongRange('timeout', '0 ms or more', timeout);
 }
 
+/** The time, of performance.now(), at which the wait ends. @throws TypeError, RangeError: invalid options */
+export function deadlineOf(options: WaitOptions): number {
+  checkWaitOptions(options);
+  return performance.now() + (options.timeout ?? Infinity);
+}
+
+/** Sleeps, at most until the deadline. @throws the signal's reason; DOMException TimeoutError: the deadline is over */
+export async function sleep(
+  milliseconds: number,
+  { signal, timeout }: WaitOptions,
+  deadline: number,
+): Promise<void> {
+  const left = deadline - performance.now();
+  if (left <= 0) throw new DOMException(`not done within ${timeout} ms`, 'TimeoutError');
+  try {
+    await setTimeout(Math.min(milliseconds, left), undefined, signal === undefined ? {} : { signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
 const pollsBeforeSleep = 64;
 const sleepMilliseconds = 1;
 

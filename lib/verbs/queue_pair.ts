@@ -18,6 +18,7 @@ import type { Context } from './context.ts';
 import { nextRemoteKey, type MemoryWindow } from './memory_window.ts';
 import { PreparedReceive, PreparedSend } from './prepared.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
+import { deadlineOf, sleep, type WaitOptions } from './polling_wait.ts';
 import { checkTransition } from './queue_pair_transitions.ts';
 import { checkSendWorkRequest } from './send_work_request.ts';
 import { SharedReceiveQueue } from './shared_receive_queue.ts';
@@ -36,6 +37,9 @@ export interface QueuePairCapabilities {
   /** Maximum inline data, up to 256 bytes. Default 64. */
   readonly maxInlineData?: number;
 }
+
+/** Milliseconds until a time-wait is looked at again: the device's clock may run faster than that of the process. */
+const longestSleep = 50;
 
 /** The transport services, with the names of libibverbs. */
 const serviceTypes = {
@@ -183,14 +187,28 @@ export class QueuePair extends VerbsObject {
   }
 
   /**
-   * Changes state and attributes. If it fails, it changes nothing.
-   * @throws VerbsError EINVAL, which names the attribute that is missing or not allowed in this transition, and the right value
+   * Changes state and attributes. If it fails, it changes nothing. The change to RTR waits for the end of a time-wait of at most 8 s and
+   * holds the event loop meanwhile; {@link modifyAsync} does not.
+   * @throws VerbsError EINVAL, which names the attribute that is missing or not allowed in this transition, and the right value; EAGAIN: the
+   * number is in a longer time-wait, or all are; `retryAfter` says how long
    */
   modify(attributes: QueuePairAttributes): void {
-    this.requireOpen('modifyQueuePair');
-    checkTransition(this.driver.serviceType, attributes.currentState ?? this.state, attributes);
-    this.driver.modify(attributes);
-    this.state = attributes.state ?? this.state;
+    this.change(attributes, false);
+  }
+
+  /**
+   * Changes state and attributes as {@link modify} does, and awaits the end of a time-wait, however long, without holding the event loop.
+   * Nothing is changed before. `timeout` limits the whole wait.
+   * @throws as {@link modify}, but for the time-wait of its number; the signal's reason; DOMException TimeoutError
+   */
+  async modifyAsync(attributes: QueuePairAttributes, wait: WaitOptions = {}): Promise<void> {
+    const deadline = deadlineOf(wait);
+    for (;;) {
+      wait.signal?.throwIfAborted();
+      const left = this.changeUnlessInTimeWait(attributes);
+      if (left === 0) return;
+      await sleep(Math.min(left, longestSleep), wait, deadline);
+    }
   }
 
   /** Returns attributes and positions from the device. The state changes by itself when a work request fails. */
@@ -304,6 +322,25 @@ export class QueuePair extends VerbsObject {
 
   protected destroy(): void {
     this.driver.destroy();
+  }
+
+  private change(attributes: QueuePairAttributes, bindAtOnce: boolean): void {
+    this.requireOpen('modifyQueuePair');
+    checkTransition(this.driver.serviceType, attributes.currentState ?? this.state, attributes);
+    this.driver.modify(attributes, bindAtOnce);
+    this.state = attributes.state ?? this.state;
+  }
+
+  /** @returns milliseconds left of the time-wait for which nothing was changed, or 0 */
+  private changeUnlessInTimeWait(attributes: QueuePairAttributes): number {
+    try {
+      this.change(attributes, true);
+      return 0;
+    } catch (error) {
+      if (error instanceof VerbsError && error.attribute === 'state' && error.retryAfter !== undefined)
+        return error.retryAfter;
+      throw error;
+    }
   }
 
   private requireSending(): void {

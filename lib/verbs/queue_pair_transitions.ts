@@ -117,6 +117,12 @@ function checkValues(attributes: QueuePairAttributes): void {
     const value: unknown = Reflect.get(attributes, name);
     if (value !== undefined) checkRange('modifyQueuePair', name, value, 0, most);
   }
+  for (const name of ['drainedEvent', 'newNumber'] as const) {
+    const value: unknown = attributes[name];
+    if (value !== undefined && typeof value !== 'boolean') {
+      throw invalidArgument('modifyQueuePair', name, 'true or false', value);
+    }
+  }
   const { pathMtu } = attributes;
   if (pathMtu === undefined || Object.values(PathMtu).includes(pathMtu)) return;
   const mtus = Object.values(PathMtu).map((mtu) => enumText('PathMtu', pathMtuNames, mtu));

@@ -104,8 +104,7 @@ VERBS_EXPORT int ibv_query_device(Context* context, DeviceAttributes* attributes
   attributes->max_srq_wr = limit(limits.queue_entries_maximum());
   attributes->max_srq_sge = limit(spec::gather_entries);
   attributes->max_pkeys = spec::partition_key_table_entries;
-  constexpr uint8_t acknowledge_delay = 15; // 4.096 µs × 2^15: a thread that waits for its CPU
-  attributes->local_ca_ack_delay = acknowledge_delay;
+  attributes->local_ca_ack_delay = static_cast<uint8_t>(limits.target_ack_delay());
   attributes->phys_port_cnt = static_cast<uint8_t>(driver.function().read_identity(spec::identity::ports));
   return 0;
 }

@@ -393,6 +393,7 @@ struct alignas(8) QueuePairAttributes {
   static constexpr unsigned current_state_bit = 36, current_state_width = 4;
   static constexpr unsigned path_mtu_bit = 40, path_mtu_width = 4;
   static constexpr unsigned drained_event_bit = 44, drained_event_width = 1;
+  static constexpr unsigned bind_at_once_bit = 45, bind_at_once_width = 1;
   static constexpr unsigned port_bit = 64, port_width = 8;
   static constexpr unsigned partition_key_index_bit = 72, partition_key_index_width = 16;
   static constexpr unsigned access_flags_bit = 88, access_flags_width = 8;
@@ -437,6 +438,10 @@ struct alignas(8) QueuePairAttributes {
   /// SQD: ask for the SQ_DRAINED event.
   constexpr uint32_t drained_event() const { return (dwords[1] >> 12) & 0x1u; }
   constexpr void set_drained_event(uint32_t value) { dwords[1] = (dwords[1] & 0xffffefffu) | ((value & 0x1u) << 12); }
+
+  /// RTR of a connected service: the number that peers know is bound at once; while it is in time-wait, the command is refused and does not wait.
+  constexpr uint32_t bind_at_once() const { return (dwords[1] >> 13) & 0x1u; }
+  constexpr void set_bind_at_once(uint32_t value) { dwords[1] = (dwords[1] & 0xffffdfffu) | ((value & 0x1u) << 13); }
 
   /// Port.
   constexpr uint32_t port() const { return dwords[2] & 0xffu; }
@@ -534,7 +539,7 @@ struct alignas(8) QueuePairAttributes {
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffffe000u) | (dwords[3] & 0xe0000000u) | (dwords[4] & 0xe0000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xffc00000u) | (dwords[12] & 0xff000000u) | (dwords[13] & 0xff000000u) | (dwords[14] & 0xff000000u) | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffffc000u) | (dwords[3] & 0xe0000000u) | (dwords[4] & 0xe0000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xffc00000u) | (dwords[12] & 0xff000000u) | (dwords[13] & 0xff000000u) | (dwords[14] & 0xff000000u) | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19]) == 0; }
 
   constexpr bool operator==(const QueuePairAttributes&) const = default;
 };
@@ -547,6 +552,7 @@ struct alignas(8) QueryFunctionOutput {
   static constexpr unsigned bytes = 64;
   static constexpr unsigned underlying_function_bit = 0, underlying_function_width = 8;
   static constexpr unsigned event_queues_bit = 8, event_queues_width = 8;
+  static constexpr unsigned target_ack_delay_bit = 16, target_ack_delay_width = 5;
   static constexpr unsigned queue_pairs_bit = 32, queue_pairs_width = 32;
   static constexpr unsigned completion_queues_bit = 64, completion_queues_width = 32;
   static constexpr unsigned memory_keys_bit = 96, memory_keys_width = 32;
@@ -566,6 +572,10 @@ struct alignas(8) QueryFunctionOutput {
   /// Event queues.
   constexpr uint32_t event_queues() const { return (dwords[0] >> 8) & 0xffu; }
   constexpr void set_event_queues(uint32_t value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((value & 0xffu) << 8); }
+
+  /// Longest time from a request to its acknowledgement, as an exponent: 4.096 us times 2^n.
+  constexpr uint32_t target_ack_delay() const { return (dwords[0] >> 16) & 0x1fu; }
+  constexpr void set_target_ack_delay(uint32_t value) { dwords[0] = (dwords[0] & 0xffe0ffffu) | ((value & 0x1fu) << 16); }
 
   /// Queue pairs that can exist.
   constexpr uint32_t queue_pairs() const { return dwords[1]; }
@@ -604,7 +614,7 @@ struct alignas(8) QueryFunctionOutput {
   constexpr void set_context_memory_needed(uint32_t value) { dwords[7] = value; }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xffff0000u) | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xffe00000u) | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const QueryFunctionOutput&) const = default;
 };

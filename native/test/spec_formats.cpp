@@ -416,6 +416,7 @@ void move_queue_pair_attributes(SpecMove& move, QueuePairAttributes& format) {
   SPEC_NUMBER(current_state)
   SPEC_NUMBER(path_mtu)
   SPEC_NUMBER(drained_event)
+  SPEC_NUMBER(bind_at_once)
   SPEC_NUMBER(port)
   SPEC_NUMBER(partition_key_index)
   SPEC_NUMBER(access_flags)
@@ -443,6 +444,7 @@ void move_queue_pair_attributes(SpecMove& move, QueuePairAttributes& format) {
 void move_query_function_output(SpecMove& move, QueryFunctionOutput& format) {
   SPEC_NUMBER(underlying_function)
   SPEC_NUMBER(event_queues)
+  SPEC_NUMBER(target_ack_delay)
   SPEC_NUMBER(queue_pairs)
   SPEC_NUMBER(completion_queues)
   SPEC_NUMBER(memory_keys)

@@ -117,6 +117,7 @@ describe('hca info', () => {
     ]);
     expect(out).toContain('uncached: 8 B a transaction, in order\n');
     expect(out).toMatch(/max_qp: +62\n/);
+    expect(out).toMatch(/local_ca_ack_delay: +15\n/);
     expect(out).toMatch(/max_sge: +16\n[^]*max_qp_rd_atom: +16\n/);
     expect(out).toMatch(
       /^ {2}port: +1\n {4}state: +PORT_ACTIVE \(4\)\n {4}phys_state: +LINK_UP \(5\)\n {4}max_mtu: +4096 \(5\)\n/m,

@@ -33,6 +33,7 @@ describe('resource_manager', () => {
     expect(host.outputOf('query_function_output', 64)).toMatchObject({
       underlying_function: 1,
       event_queues: 8,
+      target_ack_delay: 15,
       queue_pairs: 62,
       memory_keys: 255,
       queue_entries_maximum: 32768,

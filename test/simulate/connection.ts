@@ -46,6 +46,8 @@ export class Connection implements Owner {
   private readonly options: ConnectionOptions;
   private readonly ends: readonly [End, End];
   private connects = 0;
+  /** Resets after which a queue pair of its was connected again, with the same number and with another one. */
+  readonly resets = { kept: 0, renumbered: 0 };
   /** Something was done to it since it was connected. */
   private isDisturbed = false;
   /** It was connected for the last time, and is over. */
@@ -172,15 +174,27 @@ export class Connection implements Owner {
       for (const { queuePair } of this.ends) queuePair.modify({ state: QueuePairState.error });
       return;
     }
+    const newNumber = this.random.once(2);
     for (const end of this.ends) {
       if (this.random.once(3)) {
         this.disown(end);
         end.queuePair.close();
         end.queuePair = this.makeQueuePair(end.party, end.protectionDomain, end.pool);
-      } else end.queuePair.modify({ state: QueuePairState.reset });
+      } else this.reset(end, newNumber);
     }
     for (const { flow } of this.ends) flow.restart();
     this.connect();
+  }
+
+  /**
+   * To be connected again with another number at once, while packets of before are on their way; or with the same, for which connecting waits: it lets
+   * the virtual time of a time-wait pass.
+   */
+  private reset({ party, queuePair }: End, newNumber: boolean): void {
+    if (newNumber) party.disown(queuePair);
+    queuePair.modify({ state: QueuePairState.reset, newNumber });
+    if (newNumber) party.own(queuePair, this);
+    this.resets[newNumber ? 'renumbered' : 'kept']++;
   }
 
   private disown({ party, queuePair, pool }: End): void {

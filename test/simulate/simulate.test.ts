@@ -8,6 +8,13 @@ describe('a fabric of boards, with faults of all kinds', () => {
     expect(new Simulation(planOf(seed)).run().steps).toBeGreaterThan(0);
   });
 
+  it('connects queue pairs again with the same number, and with another one', () => {
+    const plan: Plan = { ...planOf(5), connections: 12, operations: 60, faults: ['disconnects', 'replays'] };
+    const { kept, renumbered } = new Simulation(plan).run().reconnects;
+    expect(kept).toBeGreaterThan(3);
+    expect(renumbered).toBeGreaterThan(3);
+  });
+
   it('does the same again from the same seed', () => {
     const plan: Plan = { ...planOf(3), connections: 3, operations: 12, faults: faultKinds };
     expect(new Simulation(plan).run()).toEqual(new Simulation(plan).run());

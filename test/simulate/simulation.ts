@@ -16,6 +16,8 @@ export interface Outcome {
   /** Virtual time, nanoseconds. */
   readonly time: bigint;
   readonly steps: number;
+  /** Queue pairs that were connected again after a reset, with the same number and with another one. */
+  readonly reconnects: { readonly kept: number; readonly renumbered: number };
 }
 
 const fewestOfAll: BoardOptions = {
@@ -90,7 +92,7 @@ export class Simulation {
       this.work();
       this.settle();
       this.leave();
-      return { time: this.board.now(), steps: this.steps };
+      return { time: this.board.now(), steps: this.steps, reconnects: this.reconnects };
     } finally {
       performance.now = clock;
       this.fabric.close();
@@ -101,6 +103,12 @@ export class Simulation {
   private look(): number {
     this.board.advanceTime(ticksOfALook);
     return Number(this.board.now()) / ticksOfAMillisecond;
+  }
+
+  private get reconnects(): Outcome['reconnects'] {
+    const sum = (how: 'kept' | 'renumbered'): number =>
+      this.connections.reduce((total, { resets }) => total + resets[how], 0);
+    return { kept: sum('kept'), renumbered: sum('renumbered') };
   }
 
   private get board(): EmulatedBoard {

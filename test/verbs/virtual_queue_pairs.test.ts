@@ -1,7 +1,9 @@
 // Virtual queue pairs (US7095750): the number that peers know is in time-wait when its connection has ended.
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
+import { addressOf, connectQueuePairAsync } from '../../lib/connect/index.ts';
 import { whyStalled } from '../../lib/driver/why.ts';
 import {
   CompletionStatus,
@@ -11,6 +13,7 @@ import {
   openDevice,
   type QueuePair,
   type QueuePairType,
+  type WaitOptions,
 } from '../../lib/index.ts';
 import { blockNamed, readNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { Observer } from '../../lib/driver/observer.ts';
@@ -129,9 +132,70 @@ describe('the number of a queue pair that is reset', () => {
     expect(error).toMatchObject({ code: 'EAGAIN', verb: 'modifyQueuePair' });
     expect(error.message).toContain('for another 30.0 s');
     expect(error.message).toContain('newNumber');
+    expect(error.retryAfter! / 30_000).toBeCloseTo(1, 2);
     one.verbs.board.advanceTime(30_000_000_000);
     reset(one);
     connect(one, other);
+  });
+
+  it('is awaited without holding the event loop, however long its time-wait is', async () => {
+    const ends = makeEnds() as [End, End];
+    const [one, other] = ends;
+    const board = one.verbs.board;
+    connectBoth(ends);
+    setTimeWait(one.verbs, 30_000_000);
+    reset(one);
+    const { context } = one.verbs;
+    const addresses = [addressOf(context, one.queuePair), addressOf(other.verbs.context, other.queuePair)];
+    let isConnected = false;
+    const connectAgain = async (): Promise<void> => {
+      await connectQueuePairAsync(one.queuePair, addresses[0]!, addresses[1]!);
+      isConnected = true;
+    };
+    const connected = connectAgain();
+    // Other commands of the function go on, and the queue pair stays as it is.
+    for (let turn = 0; turn < 10; turn++) await setImmediate();
+    expect(isConnected).toBe(false);
+    expect(one.queuePair.query().state).toBe(QueuePairState.init);
+    expect(waiting(one.verbs)).toBe(1);
+    board.advanceTime(30_000_000_000);
+    await connected;
+    expect(one.queuePair.query().state).toBe(QueuePairState.readyToSend);
+  });
+
+  it('is awaited until the signal or the timeout ends the wait, which leaves the queue pair in INIT', async () => {
+    const ends = makeEnds() as [End, End];
+    const [one, other] = ends;
+    connectBoth(ends);
+    reset(one);
+    const { context } = one.verbs;
+    const addresses = [addressOf(context, one.queuePair), addressOf(other.verbs.context, other.queuePair)];
+    const connectAgain = async (wait: WaitOptions): Promise<void> =>
+      connectQueuePairAsync(one.queuePair, addresses[0]!, addresses[1]!, {}, wait);
+    await expect(connectAgain({ timeout: 1 })).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(one.queuePair.query().state).toBe(QueuePairState.init);
+    const giveUp = new AbortController();
+    const aborted = connectAgain({ signal: giveUp.signal });
+    await setImmediate();
+    giveUp.abort(new Error('the program ends'));
+    await expect(aborted).rejects.toThrow('the program ends');
+    expect(one.queuePair.query().state).toBe(QueuePairState.init);
+    await expect(one.queuePair.modifyAsync({ state: QueuePairState.readyToSend })).rejects.toMatchObject({
+      code: 'EINVAL',
+    });
+    const closed = connectAgain({});
+    await setImmediate();
+    one.queuePair.close();
+    await expect(closed).rejects.toMatchObject({ code: 'EBADF' });
+  });
+
+  it('is changed by true and kept by false: nothing else is taken', () => {
+    const [end] = makeEnds('RC', 1) as [End];
+    for (const newNumber of [1, 0, 'yes', null, {}] as unknown[]) {
+      const error = caught(() => end.queuePair.modify({ state: QueuePairState.reset, newNumber } as never));
+      expect(error).toMatchObject({ code: 'EINVAL', verb: 'modifyQueuePair', attribute: 'newNumber' });
+      expect(error.message).toMatch(/^newNumber must be true or false, got /);
+    }
   });
 
   it('is another one where the reset asks for it, and the queue pair is free at once', () => {

@@ -1949,6 +1949,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_PATH_MTU_WIDTH = 4;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_DRAINED_EVENT_LSB = 44;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_DRAINED_EVENT_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_BIND_AT_ONCE_LSB = 45;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_BIND_AT_ONCE_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_PORT_LSB = 64;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_PORT_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_PARTITION_KEY_INDEX_LSB = 72;
@@ -1995,13 +1997,13 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_ADDRESS_VECTOR_WIDTH = 8;
   typedef struct packed {
     logic [383:0] address_vector;  // Address of the peer.
+    logic [63:0] reserved_36;
     logic [63:0] reserved_35;
-    logic [63:0] reserved_34;
-    logic [39:0] reserved_33;
+    logic [39:0] reserved_34;
     logic [23:0] virtual_queue_pair;  // Query: number that peers use.
-    logic [7:0] reserved_31;
+    logic [7:0] reserved_32;
     logic [23:0] receive_completion_queue;  // Query: completion queue of the receive queue, or 0.
-    logic [7:0] reserved_29;
+    logic [7:0] reserved_30;
     logic [23:0] send_completion_queue;  // Query: completion queue of the send queue, or 0.
     logic [63:0] user_handle;  // Query: user handle from creation.
     logic [15:0] in_flight;  // Query: data units in the device that refer to the queue pair.
@@ -2009,23 +2011,24 @@ package hca_spec_pkg;
     logic [15:0] posted;  // Query: newest posted.
     logic [15:0] next;  // Query: next sequence number to execute.
     logic [31:0] queue_key;  // Q_Key.
-    logic [9:0] reserved_21;
+    logic [9:0] reserved_22;
     logic [2:0] receiver_not_ready_retry;  // RNR retries.
     logic [2:0] retry_count;  // Retries.
     logic [7:0] max_destination_read_atomic;  // Responder resources.
     logic [7:0] max_read_atomic;  // Initiator depth.
-    logic [7:0] reserved_16;
+    logic [7:0] reserved_17;
     logic [23:0] send_psn;  // nPSN.
-    logic [2:0] reserved_14;
+    logic [2:0] reserved_15;
     logic [4:0] timeout;  // Local ACK timeout.
     logic [23:0] receive_psn;  // ePSN.
-    logic [2:0] reserved_11;
+    logic [2:0] reserved_12;
     logic [4:0] min_receiver_not_ready_timer;  // RNR timer.
     logic [23:0] destination_queue_pair;  // Peer.
     logic [7:0] access_flags;  // Remote rights.
     logic [15:0] partition_key_index;  // P_Key index.
     logic [7:0] port;  // Port.
-    logic [18:0] reserved_5;
+    logic [17:0] reserved_6;
+    logic bind_at_once;  // RTR of a connected service: the number that peers know is bound at once; while it is in time-wait, the command is refused and does not wait.
     logic drained_event;  // SQD: ask for the SQ_DRAINED event.
     path_mtu_t path_mtu;  // Path MTU.
     queue_pair_state_t current_state;  // State that the caller assumes.
@@ -2039,6 +2042,8 @@ package hca_spec_pkg;
   localparam int unsigned QUERY_FUNCTION_OUTPUT_UNDERLYING_FUNCTION_WIDTH = 8;
   localparam int unsigned QUERY_FUNCTION_OUTPUT_EVENT_QUEUES_LSB = 8;
   localparam int unsigned QUERY_FUNCTION_OUTPUT_EVENT_QUEUES_WIDTH = 8;
+  localparam int unsigned QUERY_FUNCTION_OUTPUT_TARGET_ACK_DELAY_LSB = 16;
+  localparam int unsigned QUERY_FUNCTION_OUTPUT_TARGET_ACK_DELAY_WIDTH = 5;
   localparam int unsigned QUERY_FUNCTION_OUTPUT_QUEUE_PAIRS_LSB = 32;
   localparam int unsigned QUERY_FUNCTION_OUTPUT_QUEUE_PAIRS_WIDTH = 32;
   localparam int unsigned QUERY_FUNCTION_OUTPUT_COMPLETION_QUEUES_LSB = 64;
@@ -2058,12 +2063,12 @@ package hca_spec_pkg;
   localparam int unsigned QUERY_FUNCTION_OUTPUT_CONTEXT_MEMORY_NEEDED_LSB = 224;
   localparam int unsigned QUERY_FUNCTION_OUTPUT_CONTEXT_MEMORY_NEEDED_WIDTH = 32;
   typedef struct packed {
+    logic [31:0] reserved_18;
     logic [31:0] reserved_17;
-    logic [31:0] reserved_16;
+    logic [63:0] reserved_16;
     logic [63:0] reserved_15;
-    logic [63:0] reserved_14;
+    logic [31:0] reserved_14;
     logic [31:0] reserved_13;
-    logic [31:0] reserved_12;
     logic [31:0] context_memory_needed;  // Context memory that the device requires. Unit: pages.
     logic [15:0] transmit_virtual_lanes;  // TVLs.
     logic [15:0] physical_collect_buffers;  // Guaranteed PCBs.
@@ -2073,7 +2078,8 @@ package hca_spec_pkg;
     logic [31:0] memory_keys;  // Maximum memory keys.
     logic [31:0] completion_queues;  // Maximum completion queues.
     logic [31:0] queue_pairs;  // Queue pairs that can exist.
-    logic [15:0] reserved_2;
+    logic [10:0] reserved_3;
+    logic [4:0] target_ack_delay;  // Longest time from a request to its acknowledgement, as an exponent: 4.096 us times 2^n.
     logic [7:0] event_queues;  // Event queues.
     logic [7:0] underlying_function;  // This function.
   } query_function_output_t;

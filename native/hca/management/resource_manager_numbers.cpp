@@ -10,7 +10,7 @@ namespace fpga_verbs::hca {
 using spec::ManagementStatus;
 
 // The number is bound when no packet of its former connection can come any more; others' commands go on
-// meanwhile. Before a time-wait that is long the command is refused.
+// meanwhile. Before a time-wait that is long, and where the command asks not to wait, it is refused.
 std::optional<spec::ManagementCompletion>
 ResourceManager::wait_for_number(const Command& command, const spec::QueuePairControl& control,
                                  const spec::QueuePairAttributes& input) {
@@ -18,7 +18,7 @@ ResourceManager::wait_for_number(const Command& command, const spec::QueuePairCo
   const uint64_t due =
       numbers.earliest_bind(control.virtual_queue_pair(), read_address_vector(input.address_vector()));
   const uint32_t left = numbers.microseconds_until(due);
-  if (left > spec::time_wait_held) {
+  if (input.bind_at_once() != 0 || left > spec::time_wait_held) {
     Answer answer = answer_with(ManagementStatus::time_wait);
     answer.set_left(left);
     return answer;

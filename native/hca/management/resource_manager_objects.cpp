@@ -20,7 +20,9 @@ spec::ManagementCompletion ResourceManager::query_function(const Command& comman
   const unsigned function = command.underlying_function;
   const CollectGroupTable& groups = blocks_.collect_buffer.groups();
   const VirtualCollectBufferBar& bar = blocks_.collect_buffer.bar(function);
+  constexpr uint32_t acknowledge_delay = 15; // 134 ms: a thread that waits for its CPU
   spec::QueryFunctionOutput facts;
+  facts.set_target_ack_delay(acknowledge_delay);
   facts.set_underlying_function(function);
   facts.set_event_queues(spec::event_queues_per_function);
   facts.set_queue_pairs(parameters_.queue_pairs - QueuePairStateCache::reserved_indices);

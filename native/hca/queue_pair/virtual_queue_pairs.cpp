@@ -75,6 +75,9 @@ void VirtualQueuePairs::bind(uint32_t number) {
 }
 
 uint64_t VirtualQueuePairs::earliest_bind(uint32_t number, const spec::AddressVector& peer) {
+#ifdef FPGA_VERBS_MUTANT_BOUND_IN_TIME_WAIT
+  return 0;
+#endif
   expire();
   const auto found = waits_.find(number);
   if (found == waits_.end())
@@ -148,8 +151,10 @@ void VirtualQueuePairs::end(uint32_t number, Keep keep) {
     begin_wait(number, found->second);
   if (keep == Keep::yes) {
     // Of a datagram service the number is the queue pair's for its life.
+#ifndef FPGA_VERBS_MUTANT_KEPT_NUMBER_STAYS_BOUND
     if (found->second.has_time_wait)
       place.queue_pair = 0;
+#endif
     return;
   }
   place = {};
