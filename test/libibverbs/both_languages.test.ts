@@ -11,7 +11,7 @@ import { freePort } from '../helpers/free_port.ts';
 import { HcaProcess, untilListening } from '../helpers/hca_process.ts';
 import { requireFile, requireTool, toolEnvironment } from '../helpers/tools.ts';
 import { compiled } from './compiled_program.ts';
-import { ownFabric, startProgram } from './verbs_program.ts';
+import { ownFabric, startProgram } from '../helpers/verbs_program.ts';
 
 test.for([
   ['rc', []],

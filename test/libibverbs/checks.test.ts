@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { requireFile, requireTool } from '../helpers/tools.ts';
 import { compiled } from './compiled_program.ts';
-import { ownFabric, startProgram } from './verbs_program.ts';
+import { ownFabric, startProgram } from '../helpers/verbs_program.ts';
 
 const names = [
   'a device',

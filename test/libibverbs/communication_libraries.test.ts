@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 import { requireFile, requireTool } from '../helpers/tools.ts';
-import { ownFabric, runEnds, startProgram } from './verbs_program.ts';
+import { ownFabric, runEnds, startProgram } from '../helpers/verbs_program.ts';
 
 /** The library that `hca run` adds for UCX changes this answer alone. */
 test('programs find the device node that UCX looks for, and no other', async (context) => {

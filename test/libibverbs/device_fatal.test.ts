@@ -6,7 +6,7 @@ import { backends, closing, makeBoard, newSocket } from '../helpers/backends.ts'
 import { HcaProcess } from '../helpers/hca_process.ts';
 import { requireFile, requireTool } from '../helpers/tools.ts';
 import { compiled } from './compiled_program.ts';
-import { startProgram } from './verbs_program.ts';
+import { startProgram } from '../helpers/verbs_program.ts';
 
 const names = [
   'polls end, when all that came was taken',

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, type TestContext } from 'vitest';
 import { freePort } from '../helpers/free_port.ts';
 import { untilListening, type HcaEnd } from '../helpers/hca_process.ts';
 import { leaveOut, requireTool, toolEnvironment } from '../helpers/tools.ts';
-import { ownFabric } from './verbs_program.ts';
+import { ownFabric } from '../helpers/verbs_program.ts';
 
 const hca = fileURLToPath(new URL('../../dist/lib/cli/main.js', import.meta.url));
 const otherUser = 65534;

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { freeNetwork } from '../helpers/free_port.ts';
 import { requireTool } from '../helpers/tools.ts';
-import { ownFabric, runEnds, startEnds, startProgram } from './verbs_program.ts';
+import { ownFabric, runEnds, startEnds, startProgram } from '../helpers/verbs_program.ts';
 
 describe('ibverbs-utils', () => {
   test('ibv_devices and ibv_devinfo', async (context) => {

@@ -9,7 +9,7 @@ import { HcaProcess } from '../helpers/hca_process.ts';
 import { runHca } from '../helpers/run_hca.ts';
 import { requireFile, requireTool } from '../helpers/tools.ts';
 import { compiled } from './compiled_program.ts';
-import { runEnds, startProgram } from './verbs_program.ts';
+import { runEnds, startProgram } from '../helpers/verbs_program.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-served-'));
 const socket = path.join(folder, 'board');

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 import { requireFile, requireTool, toolEnvironment } from '../helpers/tools.ts';
 import { compiled } from './compiled_program.ts';
-import { ownFabric, startProgram } from './verbs_program.ts';
+import { ownFabric, startProgram } from '../helpers/verbs_program.ts';
 
 const own = fileURLToPath(new URL('../../build/Release/verbs/libibverbs.so.1', import.meta.url));
 const folders = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64'];

@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest';
 
 import { requireTool } from '../helpers/tools.ts';
-import { ownFabric, runEnds, startProgram } from '../libibverbs/verbs_program.ts';
+import { ownFabric, runEnds, startProgram } from '../helpers/verbs_program.ts';
 import { buildAddon } from './addon.ts';
 import { root } from './blocks.ts';
 
 const ownRtlFabric = (): string => ownFabric().replace('emu:', 'rtl:');
 
-// The patience is for the build: Verilator's output is compiled once for this and the addon.
+// The time limit is for the build of the RTL.
 describe('programs of libibverbs on boards with blocks in RTL', { timeout: 900_000 }, () => {
   it.for([['ibv_rc_pingpong'], ['ibv_rc_pingpong', '-e'], ['ibv_ud_pingpong'], ['ibv_srq_pingpong']])(
     '%j',

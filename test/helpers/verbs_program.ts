@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { HcaProcess, untilListening, type HcaEnd } from '../helpers/hca_process.ts';
-import { freePort } from '../helpers/free_port.ts';
+import { HcaProcess, untilListening, type HcaEnd } from './hca_process.ts';
+import { freePort } from './free_port.ts';
 
 /** A device string of boards that meet those of one test alone. */
 export function ownFabric(options = 'linkLayer=infiniband'): string {
