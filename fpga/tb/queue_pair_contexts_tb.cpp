@@ -116,7 +116,7 @@ public:
   }
 
 private:
-  // What the model does in a clock.
+  // An act of the model, and its clock.
   struct Due {
     uint64_t clock = 0;
     std::function<void()> act;
