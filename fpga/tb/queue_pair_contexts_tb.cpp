@@ -377,7 +377,7 @@ private:
   }
 
   void compare() {
-    // What takes effect in the clock before its answer.
+    // Rows take effect in the clock before they are told.
     if (rtl_.row_written)
       note_row();
     if (rtl_.row_answer)
