@@ -62,7 +62,7 @@ public:
   }
 };
 
-// What main does in a bench with the arguments SEED CLOCKS; the status to end with.
+// The main of a bench with the arguments SEED CLOCKS: returns the status to end with.
 template <class Bench> int run_bench(int count, char** arguments) {
   if (count != 3) {
     std::printf("usage: %s SEED CLOCKS\n", arguments[0]);

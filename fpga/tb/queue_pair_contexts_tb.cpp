@@ -116,7 +116,7 @@ public:
   }
 
 private:
-  // What the model does in a clock.
+  // An act of the model, and its clock.
   struct Due {
     uint64_t clock = 0;
     std::function<void()> act;
@@ -377,7 +377,7 @@ private:
   }
 
   void compare() {
-    // What takes effect in the clock before its answer.
+    // Rows take effect in the clock before they are told.
     if (rtl_.row_written)
       note_row();
     if (rtl_.row_answer)

@@ -127,7 +127,7 @@ module queue_pair_contexts #(
   hca_spec_pkg::queue_pair_completion_t completion_3;
   hca_spec_pkg::queue_pair_responder_t receive_3, response_3, validation_3, descriptor_3, responder_3;
   assign takes = has_turn ? ALL'(1) << turn : '0;
-  assign others_wait = waits & ~takes;  // What is behind the one that is taken waits for a clock.
+  assign others_wait = waits & ~takes;  // The next one of the same reader waits for a clock.
   always_ff @(posedge clock) begin
     has_turn <= !reset && others_wait != '0;
     if (reset) turn <= '0;
