@@ -15,8 +15,8 @@ namespace fpga_verbs::test {
 namespace {
 
 template <class DataUnit> Napi::Value bytes_of(Napi::Env env, const DataUnit& unit) {
-  auto bytes = Napi::Uint8Array::New(env, DataUnit::bytes);
-  std::memcpy(bytes.Data(), &unit, DataUnit::bytes);
+  auto bytes = Napi::Uint8Array::New(env, sizeof unit);
+  std::memcpy(bytes.Data(), &unit, sizeof unit);
   return bytes;
 }
 
@@ -118,7 +118,7 @@ Napi::Value OrderPort::requester(const Napi::CallbackInfo& info) {
 
 // As if all work requests before this one were done.
 void OrderPort::set_position(const Napi::CallbackInfo& info) {
-  spec::QueuePairRequester& requester =
+  hca::SendQueueState& requester =
       *device_.queue_pair_state_cache.requester(number(info, 0), number(info, 1));
   requester.set_next(number(info, 2));
   requester.set_fetch_next(number(info, 2));
@@ -325,7 +325,7 @@ const char* OrderPort::contradiction() {
     const auto found = device_.queue_pair_state_cache.find(function, number);
     if (!found)
       continue;
-    const spec::QueuePairRequester& requester = found->requester;
+    const hca::SendQueueState& requester = found->requester;
     pins += device_.queue_pair_state_cache.pins(number);
     references += requester.scheduled();
     const int fetched = hca::sequence_distance(requester.next(), requester.fetch_next());

@@ -14,8 +14,8 @@ namespace fpga_verbs::test {
 namespace {
 
 template <class Format> Napi::Value bytes_of(Napi::Env env, const Format& format) {
-  auto bytes = Napi::Uint8Array::New(env, Format::bytes);
-  std::memcpy(bytes.Data(), &format, Format::bytes);
+  auto bytes = Napi::Uint8Array::New(env, sizeof format);
+  std::memcpy(bytes.Data(), &format, sizeof format);
   return bytes;
 }
 
@@ -120,7 +120,7 @@ Napi::Value ReceiveQueuePort::responder(const Napi::CallbackInfo& info) {
 
 // As if all work requests before this one were done.
 void ReceiveQueuePort::set_position(const Napi::CallbackInfo& info) {
-  spec::QueuePairResponder& responder =
+  hca::ReceiveQueueState& responder =
       *device_.queue_pair_state_cache.responder(number(info, 0), number(info, 1));
   responder.set_receive_head(number(info, 2));
   responder.set_receive_tail(number(info, 2));

@@ -162,10 +162,9 @@ Napi::Value ResourceManagerPort::find(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ResourceManagerPort::set_requester(const Napi::CallbackInfo& info) {
-  spec::QueuePairRequester* requester =
-      device_.queue_pair_state_cache.requester(number(info, 0), number(info, 1));
+  hca::SendQueueState* requester = device_.queue_pair_state_cache.requester(number(info, 0), number(info, 1));
   if (requester != nullptr)
-    *requester = format_of<spec::QueuePairRequester>(info[2]);
+    *requester = hca::SendQueueState(format_of<spec::QueuePairRequester>(info[2]));
   return Napi::Boolean::New(info.Env(), requester != nullptr);
 }
 

@@ -25,8 +25,8 @@ std::vector<NamedBlock> responder_of(hca::HcaBlocks& device) {
 }
 
 template <class Format> Napi::Value bytes_of(Napi::Env env, const Format& format) {
-  auto bytes = Napi::Uint8Array::New(env, Format::bytes);
-  std::memcpy(bytes.Data(), &format, Format::bytes);
+  auto bytes = Napi::Uint8Array::New(env, sizeof format);
+  std::memcpy(bytes.Data(), &format, sizeof format);
   return bytes;
 }
 
@@ -150,7 +150,7 @@ void ResponderPort::set_peer(const Napi::CallbackInfo& info) {
 
 void ResponderPort::set_responder(const Napi::CallbackInfo& info) {
   *device_.queue_pair_state_cache.responder(number(info, 0), number(info, 1)) =
-      format_of<spec::QueuePairResponder>(info[2]);
+      hca::ReceiveQueueState(format_of<spec::QueuePairResponder>(info[2]));
 }
 
 Napi::Value ResponderPort::responder(const Napi::CallbackInfo& info) {

@@ -31,10 +31,6 @@ CompletionStatus failure_of(const MessageUnit& message) {
 
 } // namespace
 
-uint32_t Completion::Subject::mtu_bytes() const {
-  return path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
-}
-
 Completion::Completion(const HcaParameters& parameters, const Clock& clock, const Clock& sampled_clock,
                        Blocks blocks, Links links)
     : clock_(clock), sampled_clock_(sampled_clock), clock_frequency_(parameters.clock_frequency),
@@ -72,9 +68,9 @@ std::optional<Completion::Subject> Completion::subject(unsigned underlying_funct
   return Subject{.underlying_function = underlying_function,
                  .number = queue_pair_number,
                  .list = outstanding_.find(queue_pair_number),
+                 .queue_pair = *found,
                  .control = found->control,
-                 .requester = found->requester,
-                 .part = found->completion};
+                 .part = found->transport().completion()};
 }
 
 // Messages.
@@ -129,7 +125,7 @@ bool Completion::complete_at_once(const Subject& subject, const MessageUnit& mes
     complete(subject, message, CompletionStatus::success);
   else if (is_local_operation(opcode_of(message))) {
     complete(subject, message, CompletionStatus::success);
-    if (subject.requester.hold() != spec::SendHold::none)
+    if (subject.is_held())
       notify(links_.progress_notices, subject, QueuePairNoticeKind::resume);
   } else
     return false;
@@ -152,7 +148,7 @@ void Completion::pop_oldest(const Subject& subject) { outstanding_.pop_front(sub
 // Ends a work request in every case.
 void Completion::complete(const Subject& subject, const MessageUnit& message, CompletionStatus status) {
   const bool failed = status != CompletionStatus::success;
-  subject.part.set_acknowledged(message.send_queue_sequence_number() + 1);
+  subject.queue_pair.completion.set_acknowledged(message.send_queue_sequence_number() + 1);
   if (!failed) {
     subject.part.set_message_psn(psn_add(message.last_psn(), 1));
     if (is_answered(message))
@@ -272,7 +268,7 @@ void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& un
   const uint32_t psn = parsed.fields.packet_sequence_number;
   // Answers to what was not asked since the last retry, or was answered before, are ghosts.
   if (psn_distance(subject.part.unacknowledged_psn(), psn) < 0 ||
-      psn_distance(psn, subject.requester.built_psn()) <= 0) {
+      psn_distance(psn, subject.transport().requester().built_psn()) <= 0) {
     end_answer();
     return;
   }
@@ -418,7 +414,7 @@ bool Completion::place_answer(const Subject& subject) {
                                 .first_psn = subject.part.message_psn(),
                                 .last_psn = message->last_psn(),
                                 .length = message->message_length(),
-                                .mtu = subject.mtu_bytes(),
+                                .mtu = subject.path().mtu_bytes(),
                                 .was_resumed = subject.part.resumed() != 0};
   const bool last = psn == message->last_psn();
   CompletionStatus status = CompletionStatus::success;
@@ -483,15 +479,15 @@ CompletionStatus Completion::scatter(const Subject& subject, const MessageUnit& 
 
 // Something was acknowledged: resets the retry count, restarts the timer, and releases held work.
 void Completion::made_progress(const Subject& subject) {
-  subject.part.set_retry_count(subject.control.retry_count());
-  subject.part.set_receiver_not_ready_retry(subject.control.receiver_not_ready_retry());
+  subject.part.set_retry_count(subject.path().retry_count());
+  subject.part.set_receiver_not_ready_retry(subject.path().receiver_not_ready_retry());
   subject.part.set_gap_known(0);
   subject.part.set_resumed(0);
   if (has_outstanding(subject))
     start_timer(subject);
   else
     timer_.clear(subject.number);
-  if (subject.requester.hold() != spec::SendHold::none)
+  if (subject.is_held())
     notify(links_.progress_notices, subject, QueuePairNoticeKind::resume);
 }
 
@@ -538,7 +534,7 @@ void Completion::retry_gap(const Subject& subject) {
 
 void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
   constexpr uint32_t forever = 7;
-  if (subject.control.receiver_not_ready_retry() != forever) {
+  if (subject.path().receiver_not_ready_retry() != forever) {
     if (subject.part.receiver_not_ready_retry() == 0) {
       fail_oldest(subject, CompletionStatus::receiver_not_ready_retry_exceeded_error);
       return;
@@ -546,7 +542,7 @@ void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
     subject.part.set_receiver_not_ready_retry(subject.part.receiver_not_ready_retry() - 1);
   }
   // The packet was there: only what is lost from now on counts as a retry.
-  subject.part.set_retry_count(subject.control.retry_count());
+  subject.part.set_retry_count(subject.path().retry_count());
   subject.part.set_gap_known(0);
   subject.part.set_receiver_not_ready_wait(1);
   go_back(subject);
@@ -566,10 +562,10 @@ void Completion::go_back(const Subject& subject) {
 }
 
 void Completion::start_timer(const Subject& subject) {
-  if (subject.control.timeout() == 0)
+  if (subject.path().timeout() == 0)
     return;
   timer_.set(subject.underlying_function, subject.number,
-             sampled_clock_.now() + acknowledge_timeout_ticks(subject.control.timeout(), clock_frequency_));
+             sampled_clock_.now() + acknowledge_timeout_ticks(subject.path().timeout(), clock_frequency_));
 }
 
 void Completion::notify(DataLink<spec::QueuePairNotice>& link, const Subject& subject,

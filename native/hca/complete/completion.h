@@ -68,14 +68,17 @@ private:
     unsigned underlying_function;
     uint32_t number;
     uint16_t list; // of its messages outstanding, or no_list
+    QueuePairParts& queue_pair;
     const spec::QueuePairControl& control;
-    const spec::QueuePairRequester& requester;
-    spec::QueuePairCompletion& part;
+    TransportCompletion& part;
 
+    // The connection that its work goes through.
+    TransportContext transport() const { return queue_pair.transport(); }
+    TransportPath path() const { return transport().path(); }
+    bool is_held() const { return queue_pair.requester.hold() != spec::SendHold::none; }
     bool has_failed() const { return control.state() == spec::QueuePairState::error; }
     bool goes_no_further() const { return has_failed() || part.failure() != spec::CompletionStatus::success; }
-    bool is_outdated() const { return part.retry_epoch() != requester.retry_epoch(); }
-    uint32_t mtu_bytes() const;
+    bool is_outdated() const { return part.retry_epoch() != transport().requester().retry_epoch(); }
   };
 
   // The action after all messages that an answer acknowledges are complete.

@@ -84,6 +84,7 @@ std::optional<spec::ManagementCompletion> check_attributes(const spec::QueuePair
 }
 
 void apply_attributes(const spec::QueuePairAttributes& input, QueuePairParts& queue_pair) {
+  const TransportContext transport = queue_pair.transport();
   const QueuePairAttributeSet given(input.attribute_mask());
   spec::QueuePairControl& control = queue_pair.control;
   if (given.has(QueuePairAttribute::access_flags))
@@ -105,23 +106,23 @@ void apply_attributes(const spec::QueuePairAttributes& input, QueuePairParts& qu
     control.set_timeout(input.timeout());
   if (given.has(QueuePairAttribute::retry_count)) {
     control.set_retry_count(input.retry_count());
-    queue_pair.completion.set_retry_count(input.retry_count());
+    transport.completion().set_retry_count(input.retry_count());
   }
   if (given.has(QueuePairAttribute::receiver_not_ready_retry)) {
     control.set_receiver_not_ready_retry(input.receiver_not_ready_retry());
-    queue_pair.completion.set_receiver_not_ready_retry(input.receiver_not_ready_retry());
+    transport.completion().set_receiver_not_ready_retry(input.receiver_not_ready_retry());
   }
   if (given.has(QueuePairAttribute::receive_psn))
-    queue_pair.responder.set_expected_psn(input.receive_psn());
+    transport.responder().set_expected_psn(input.receive_psn());
   if (given.has(QueuePairAttribute::max_read_atomic))
     control.set_max_read_atomic(input.max_read_atomic());
   if (given.has(QueuePairAttribute::min_receiver_not_ready_timer))
     control.set_min_receiver_not_ready_timer(input.min_receiver_not_ready_timer());
   if (given.has(QueuePairAttribute::send_psn)) {
-    queue_pair.requester.set_next_psn(input.send_psn());
-    queue_pair.requester.set_built_psn(input.send_psn());
-    queue_pair.completion.set_unacknowledged_psn(input.send_psn());
-    queue_pair.completion.set_message_psn(input.send_psn());
+    transport.requester().set_next_psn(input.send_psn());
+    transport.requester().set_built_psn(input.send_psn());
+    transport.completion().set_unacknowledged_psn(input.send_psn());
+    transport.completion().set_message_psn(input.send_psn());
   }
   if (given.has(QueuePairAttribute::max_destination_read_atomic))
     control.set_max_destination_read_atomic(input.max_destination_read_atomic());
@@ -142,9 +143,9 @@ spec::QueuePairAttributes attributes_of(const QueuePairParts& queue_pair, uint32
   attributes.set_access_flags(control.access_flags());
   attributes.set_destination_queue_pair(control.destination_queue_pair());
   attributes.set_min_receiver_not_ready_timer(control.min_receiver_not_ready_timer());
-  attributes.set_receive_psn(queue_pair.responder.expected_psn());
+  attributes.set_receive_psn(queue_pair.transport().responder().expected_psn());
   attributes.set_timeout(control.timeout());
-  attributes.set_send_psn(queue_pair.requester.next_psn());
+  attributes.set_send_psn(queue_pair.transport().requester().next_psn());
   attributes.set_max_read_atomic(control.max_read_atomic());
   attributes.set_max_destination_read_atomic(control.max_destination_read_atomic());
   attributes.set_retry_count(control.retry_count());

@@ -4,6 +4,7 @@
 #include "hca/base/counters.h"
 #include "hca/base/parameters.h"
 #include "hca/memory/context_memory.h"
+#include "hca/queue_pair/queue_pair_parts.h"
 #include "hca/queue_pair/queue_pair_port.h"
 #include "spec/contexts.h"
 #include "spec/parameters.h"
@@ -17,19 +18,6 @@
 #include <vector>
 
 namespace fpga_verbs::hca {
-
-// The parts of a queue pair context, each with one writer: control by resource_manager, requester by
-// queue_pair_fetch, completion by completion, responder by receive.
-struct QueuePairParts {
-  spec::QueuePairControl control;
-  spec::QueuePairRequester requester;
-  spec::QueuePairCompletion completion;
-  spec::QueuePairResponder responder;
-};
-static_assert(offsetof(QueuePairParts, control) == spec::QueuePairContext::control_byte &&
-              offsetof(QueuePairParts, requester) == spec::QueuePairContext::requester_byte &&
-              offsetof(QueuePairParts, completion) == spec::QueuePairContext::completion_byte &&
-              offsetof(QueuePairParts, responder) == spec::QueuePairContext::responder_byte);
 
 // The reason why a queue pair is not found.
 enum class Absence : uint8_t {
@@ -72,21 +60,29 @@ public:
   // The queue pair of any function with this number, for packets, which name no function.
   Found find_any(uint32_t queue_pair_number) {
     const Entry* const entry = live_entry(queue_pair_number);
-    return entry != nullptr ? find(entry->underlying_function, queue_pair_number)
-                            : Found{.absence = Absence::unknown};
+    if (entry == nullptr)
+      return {.absence = Absence::unknown};
+    if (entry->slot == nullptr) [[unlikely]]
+      return fetch(entry->underlying_function, queue_pair_number);
+    return {.queue_pair = &use(*entry).parts};
   }
   const spec::QueuePairControl* find_control(unsigned underlying_function,
                                              uint32_t queue_pair_number) override;
 
   // Mutable access for the only writer; null as find(). Requester part: queue_pair_fetch. Responder part:
   // receive, and descriptor_fetch its receive queue. All parts: modify and reset, by resource_manager.
-  spec::QueuePairRequester* requester(unsigned underlying_function, uint32_t queue_pair_number) {
+  SendQueueState* requester(unsigned underlying_function, uint32_t queue_pair_number) {
     QueuePairParts* const found = parts(underlying_function, queue_pair_number);
     return found != nullptr ? &found->requester : nullptr;
   }
-  spec::QueuePairResponder* responder(unsigned underlying_function, uint32_t queue_pair_number) {
+  ReceiveQueueState* responder(unsigned underlying_function, uint32_t queue_pair_number) {
     QueuePairParts* const found = parts(underlying_function, queue_pair_number);
     return found != nullptr ? &found->responder : nullptr;
+  }
+  // The transport context that the queue pair's work goes through; each of its parts has one writer.
+  std::optional<TransportContext> transport(unsigned underlying_function, uint32_t queue_pair_number) {
+    QueuePairParts* const found = parts(underlying_function, queue_pair_number);
+    return found != nullptr ? std::optional(found->transport()) : std::nullopt;
   }
   QueuePairParts* parts(unsigned underlying_function, uint32_t queue_pair_number) {
     Slot* slot = cached(underlying_function, queue_pair_number);
@@ -239,9 +235,12 @@ private:
     const Entry* const entry = live_entry(queue_pair_number);
     if (entry == nullptr || entry->underlying_function != underlying_function || entry->slot == nullptr)
       return nullptr;
+    return &use(*entry);
+  }
+  Slot& use(const Entry& entry) {
     ++counters_.device.queue_pair_cache_hits;
-    entry->slot->used = true;
-    return entry->slot;
+    entry.slot->used = true;
+    return *entry.slot;
   }
   Found fetch(unsigned underlying_function, uint32_t queue_pair_number);
   Absence absence(unsigned underlying_function, uint32_t queue_pair_number) const;

@@ -1,8 +1,8 @@
 #include "hca/queue_pair/virtual_queue_pairs.h"
 
 #include "hca/base/transport_timers.h"
-#include "hca/queue_pair/address_vector.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/queue_pair/transport_context.h"
 
 #include <algorithm>
 #include <bit>
@@ -91,7 +91,7 @@ void VirtualQueuePairs::describe(uint32_t number, const spec::QueuePairControl& 
   if (found == given_.end())
     return;
   found->second.has_time_wait = is_connection(control);
-  found->second.peer = peer_of(read_address_vector(control.address_vector()));
+  found->second.peer = peer_of(TransportPath(control).address_vector());
   found->second.lifetime = lifetime_of(control);
 }
 
@@ -130,15 +130,15 @@ uint32_t VirtualQueuePairs::microseconds_until(uint64_t tick) const {
 // The peer repeats a packet as often as its retries allow, each time after up to twice its timeout, and waits
 // in between for the time of an RNR NAK. The last copy has one timeout to arrive.
 uint64_t VirtualQueuePairs::lifetime_of(const spec::QueuePairControl& control) const {
+  const TransportPath path(control);
   const bool is_timed =
-      control.service_type() == spec::ServiceType::reliable_connection && control.timeout() != 0;
-  const unsigned timeout = is_timed ? static_cast<unsigned>(control.timeout()) : spec::time_wait_timeout;
-  const uint64_t retries = is_timed ? control.retry_count() : spec::time_wait_retries;
+      control.service_type() == spec::ServiceType::reliable_connection && path.timeout() != 0;
+  const unsigned timeout = is_timed ? path.timeout() : spec::time_wait_timeout;
+  const uint64_t retries = is_timed ? path.retry_count() : spec::time_wait_retries;
   const uint64_t repeated = acknowledge_timeout_ticks(timeout, parameters_.clock_frequency) * (retries + 1);
   return control.service_type() == spec::ServiceType::reliable_connection
              ? repeated +
-                   receiver_not_ready_ticks(static_cast<uint8_t>(control.min_receiver_not_ready_timer()),
-                                            parameters_.clock_frequency)
+                   receiver_not_ready_ticks(path.receiver_not_ready_timer(), parameters_.clock_frequency)
              : repeated;
 }
 

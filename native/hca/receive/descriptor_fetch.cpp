@@ -115,8 +115,7 @@ DescriptorFetch::Queue DescriptorFetch::queue_of(uint32_t number, const SharedRe
 }
 
 // Where the queue stands goes back to the shared queue, or to the context of the queue pair whose own it is.
-void DescriptorFetch::keep(const Queue& queue, spec::QueuePairResponder& responder,
-                           SharedReceiveQueue* shared) {
+void DescriptorFetch::keep(const Queue& queue, ReceiveQueueState& responder, SharedReceiveQueue* shared) {
   if (shared != nullptr) {
     shared->head = static_cast<uint16_t>(queue.head);
     shared->tail = static_cast<uint16_t>(queue.tail);
@@ -200,8 +199,8 @@ bool DescriptorFetch::take(unsigned underlying_function, uint32_t queue_pair_num
 }
 
 // Takes what comes next, if anything is posted.
-Refusal DescriptorFetch::take_next(unsigned underlying_function, Queue& queue,
-                                   spec::QueuePairResponder& responder, bool& taken) {
+Refusal DescriptorFetch::take_next(unsigned underlying_function, Queue& queue, ReceiveQueueState& responder,
+                                   bool& taken) {
   Line& line = line_of(queue);
   const uint32_t tag = tag_of(queue.number, queue.is_shared);
   if (queue.prefetched == 0 || line.tag != tag) {
@@ -215,7 +214,7 @@ Refusal DescriptorFetch::take_next(unsigned underlying_function, Queue& queue,
 }
 
 // Takes the reference at the head, which is in the line. False: it is not sound.
-bool DescriptorFetch::take_from(const Line& line, Queue& queue, spec::QueuePairResponder& responder) {
+bool DescriptorFetch::take_from(const Line& line, Queue& queue, ReceiveQueueState& responder) {
   const uint32_t slot = queue.head & (queue.entries - 1);
   const spec::WorkQueueReference& reference = line.references[slot % line_references];
   if (!is_sound(reference, queue.entry_bytes, queue.head))
@@ -334,7 +333,7 @@ bool DescriptorFetch::doorbell(unsigned underlying_function,
   // The queue pair has no posted receives; a doorbell from before its reset is stale.
   if (queue_pair->control.state() == spec::QueuePairState::reset)
     return true;
-  spec::QueuePairResponder& responder = queue_pair->responder;
+  ReceiveQueueState& responder = queue_pair->responder;
   const uint32_t known = posted(responder.receive_head(), responder.receive_tail());
   const uint32_t claimed = posted(responder.receive_head(), doorbell.tail());
   if (claimed > known && claimed <= uint32_t{1} << queue_pair->control.receive_queue_log2())

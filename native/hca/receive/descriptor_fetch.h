@@ -33,7 +33,7 @@ struct ReceiveDescriptor {
 };
 
 // Fetches descriptors of receive queues from host memory (US6789143, references to work queue entries). The
-// only writer of the fields receive_* of spec::QueuePairResponder, and of the positions of shared receive
+// only writer of the fields receive_* of ReceiveQueueState, and of the positions of shared receive
 // queues. The host stores a queue's tail behind the entries. The block rereads the tail before the tail would
 // truncate a cache line of references; it therefore always rereads it before it treats a queue as empty, and
 // before the limit event of a shared queue.
@@ -67,7 +67,7 @@ public:
   bool step() override;
 
   // The receive work request taken last, for the message that is being received.
-  static ReceiveDescriptor taken(const spec::QueuePairResponder& responder) {
+  static ReceiveDescriptor taken(const ReceiveQueueState& responder) {
     return {.sequence_number = static_cast<uint16_t>(responder.receive_entry_number()),
             .length = static_cast<uint16_t>(responder.receive_entry_length()),
             .offset = responder.receive_entry_offset()};
@@ -128,12 +128,11 @@ private:
   inline bool take(unsigned underlying_function, uint32_t queue_pair_number);
   inline static Queue own_queue(uint32_t queue_pair_number, const QueuePairParts& queue_pair);
   static Queue queue_of(uint32_t number, const SharedReceiveQueue& shared);
-  inline static void keep(const Queue& queue, spec::QueuePairResponder& responder,
-                          SharedReceiveQueue* shared);
-  inline static bool take_from(const Line& line, Queue& queue, spec::QueuePairResponder& responder);
+  inline static void keep(const Queue& queue, ReceiveQueueState& responder, SharedReceiveQueue* shared);
+  inline static bool take_from(const Line& line, Queue& queue, ReceiveQueueState& responder);
   inline Line& line_of(const Queue& queue);
-  inline spec::Refusal take_next(unsigned underlying_function, Queue& queue,
-                                 spec::QueuePairResponder& responder, bool& taken);
+  inline spec::Refusal take_next(unsigned underlying_function, Queue& queue, ReceiveQueueState& responder,
+                                 bool& taken);
   spec::Refusal prefetch(unsigned underlying_function, Queue& queue, Line& line);
   spec::Refusal read_tail(unsigned underlying_function, Queue& queue);
   inline bool look_at_armed();

@@ -326,8 +326,8 @@ void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16
 bool DmaValidation::is_refused(const Owner& owner, const Packet& packet) {
   if (owner.is_reliable)
     return false;
-  spec::QueuePairResponder& responder =
-      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  TransportResponder& responder =
+      queue_pairs_.transport(owner.underlying_function, owner.queue_pair_number)->responder();
   if (packet.first)
     responder.set_message_refused(0);
   return responder.message_refused() != 0;
@@ -336,7 +336,9 @@ bool DmaValidation::is_refused(const Owner& owner, const Packet& packet) {
 // Service that does not answer: drops the rest of the message. The receive work request that it has taken
 // completes in error at its end; if the end is lost, the next message takes it (see receive).
 void DmaValidation::refuse_message(const Owner& owner, const Packet& packet, CompletionStatus status) {
-  queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number)->set_message_refused(1);
+  queue_pairs_.transport(owner.underlying_function, owner.queue_pair_number)
+      ->responder()
+      .set_message_refused(1);
   ++counters_.function[owner.underlying_function].requests_dropped;
   if (packet.parsed.traits().completes_receive() && !complete(owner, packet, status))
     fail(owner, packet, Syndrome::remote_operational_error);
@@ -353,8 +355,7 @@ void DmaValidation::flush_one(const Owner& owner, uint32_t sequence_number) {
 
 // The work request of a shared receive queue, from the first packet of its message until its completion.
 void DmaValidation::open_receive(const Owner& owner, const Packet& packet) {
-  spec::QueuePairResponder& responder =
-      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  ReceiveQueueState& responder = *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
   responder.set_receive_open(1);
   responder.set_completed(packet.receive_sequence_number);
 }
@@ -383,7 +384,7 @@ bool DmaValidation::complete(const Owner& owner, const Packet& packet, Completio
   return write_completion(owner, entry, packet.receive_sequence_number);
 }
 
-void DmaValidation::note_completed(const Owner& owner, spec::QueuePairResponder& responder,
+void DmaValidation::note_completed(const Owner& owner, ReceiveQueueState& responder,
                                    uint32_t sequence_number) {
   if (!owner.shares_receive_queue)
     responder.set_completed(sequence_number + 1);

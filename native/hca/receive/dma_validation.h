@@ -105,7 +105,7 @@ private:
   Progress flush_shared(const Owner& owner);
   void flush_taken(const Owner& owner, const spec::ReceiveUnit& unit);
   inline void open_receive(const Owner& owner, const Packet& packet);
-  inline static void note_completed(const Owner& owner, spec::QueuePairResponder& responder,
+  inline static void note_completed(const Owner& owner, ReceiveQueueState& responder,
                                     uint32_t sequence_number);
   void flush_one(const Owner& owner, uint32_t sequence_number);
 

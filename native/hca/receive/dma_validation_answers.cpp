@@ -64,7 +64,8 @@ void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
   const wire::PacketFields& fields = packet.parsed.fields;
   ResponderResource* const done = responder_resources_.find(
       owner.queue_pair_number,
-      queue_pairs_.find(owner.underlying_function, owner.queue_pair_number)->responder, packet.answer_psn);
+      queue_pairs_.find(owner.underlying_function, owner.queue_pair_number)->transport().responder(),
+      packet.answer_psn);
 #ifdef FPGA_VERBS_MUTANT_ATOMIC_NOT_REPLAYED
   constexpr bool is_replayed = false;
 #else

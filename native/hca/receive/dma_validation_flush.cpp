@@ -34,7 +34,7 @@ void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& uni
 #endif
   if (!takes || packet.receive_kept)
     return;
-  const spec::QueuePairResponder& responder =
+  const ReceiveQueueState& responder =
       *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
   if (responder.receive_open() != 0 && responder.completed() != packet.receive_sequence_number)
     flush_one(owner, responder.completed());
@@ -42,8 +42,7 @@ void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& uni
 }
 
 DmaValidation::Progress DmaValidation::flush_shared(const Owner& owner) {
-  spec::QueuePairResponder& responder =
-      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  ReceiveQueueState& responder = *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
   if (responder.receive_open() != 0) {
     flush_one(owner, responder.completed());
     return Progress::more;

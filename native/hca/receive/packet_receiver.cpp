@@ -200,7 +200,7 @@ PacketDrop PacketReceiver::check_datagram(const spec::QueuePairControl& control,
 // A packet of a connection comes from the peer's address to the address with which the connection was set up.
 PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control, unsigned port,
                                            const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
-  const spec::AddressVector peer = read_address_vector(control.address_vector());
+  const spec::AddressVector peer = TransportPath(control).address_vector();
   if (is_of_peer(control, peer, port, parsed, bytes))
     return PacketDrop::none;
   const unsigned underlying_function = control.underlying_function();

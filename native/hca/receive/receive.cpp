@@ -9,7 +9,6 @@ namespace fpga_verbs::hca {
 
 namespace {
 
-using spec::QueuePairResponder;
 using spec::QueuePairState;
 using spec::ReceiveAction;
 using spec::ReceiveMessage;
@@ -167,7 +166,7 @@ Receive::Progress Receive::go_on(const spec::PacketUnit& unit, bool has_descript
 // The queue pair failed after its request; dma_validation flushes what it took from a shared queue.
 void Receive::pass_taken(const spec::PacketUnit& unit) {
   Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
-  describe(responder_of(unit), packet);
+  describe(parts_of(unit), packet);
   accept(unit, action_of(packet.parsed));
 }
 
@@ -235,9 +234,8 @@ std::optional<Receive::Request> Receive::request_of(const spec::PacketUnit& unit
     return std::nullopt;
   return Request{.unit = unit,
                  .state = found->control.state(),
-                 .mtu = path_mtu_bytes(static_cast<uint32_t>(found->control.path_mtu())),
-                 .receiver_not_ready_timer =
-                     static_cast<uint8_t>(found->control.min_receiver_not_ready_timer()),
+                 .mtu = found->transport().path().mtu_bytes(),
+                 .receiver_not_ready_timer = found->transport().path().receiver_not_ready_timer(),
                  .service = found->control.service_type()};
 }
 
@@ -249,11 +247,11 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
     return Progress::done;
   }
   const wire::ParsedPacket& packet = packets_[static_cast<uint16_t>(unit.packet())].parsed;
-  const RequestJudgement judgement = judge_request(found->control, found->responder, packet, resources_);
+  const RequestJudgement judgement = judge_request(found->control, found->transport(), packet, resources_);
   switch (judgement.verdict) {
   case RequestVerdict::execute:
     if (!request->is_reliable() && packet.traits().begins_message())
-      lose_message(responder_of(unit));
+      lose_message(parts_of(unit));
     if (takes_receive(packet.traits()) && !take_receive(*request))
       switch (descriptors_.take_at_once(unit.underlying_function(), unit.queue_pair_number())) {
       case DescriptorFetch::Answer::later:
@@ -281,8 +279,9 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
 
 // Takes the receive work request that the packet needs. False: it must be fetched.
 bool Receive::take_receive(const Request& request) {
-  if (QueuePairResponder& responder = responder_of(request.unit); responder.receive_kept() != 0) {
-    responder.set_receive_kept(0);
+  if (ReceiveQueueState& receive_queue = parts_of(request.unit).responder;
+      receive_queue.receive_kept() != 0) {
+    receive_queue.set_receive_kept(0);
     packets_[static_cast<uint16_t>(request.unit.packet())].receive_kept = true;
     return true;
   }
@@ -291,18 +290,18 @@ bool Receive::take_receive(const Request& request) {
 
 void Receive::execute(const Request& request) {
   Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
-  QueuePairResponder* found =
-      queue_pairs_.responder(request.unit.underlying_function(), request.unit.queue_pair_number());
+  QueuePairParts* const found =
+      queue_pairs_.parts(request.unit.underlying_function(), request.unit.queue_pair_number());
   if (found == nullptr) {
     drop(request.unit);
     return;
   }
-  QueuePairResponder& responder = *found;
+  TransportResponder& responder = found->transport().responder();
   establish(request, responder);
   if (!request.is_reliable())
     responder.set_expected_psn(packet.parsed.fields.packet_sequence_number);
   packet.answer_psn = responder.expected_psn();
-  describe(responder, packet);
+  describe(*found, packet);
   if (packet.parsed.traits().has(spec::ExtendedHeader::datagram))
     packet.message_offset = expose_global_route(packets_, static_cast<uint16_t>(request.unit.packet()));
   const uint32_t psns = is_rdma_read(packet.parsed) ? packets_of(packet.message_length, request.mtu) : 1;
@@ -324,7 +323,8 @@ void Receive::execute(const Request& request) {
 }
 
 // Where in its message a packet stands, and where it goes.
-void Receive::describe(QueuePairResponder& responder, Packet& packet) {
+void Receive::describe(QueuePairParts& queue_pair, Packet& packet) {
+  TransportResponder& responder = queue_pair.transport().responder();
   const spec::PacketOpcodeTraits& traits = packet.parsed.traits();
   const wire::PacketFields& fields = packet.parsed.fields;
   packet.first = traits.begins_message();
@@ -347,7 +347,7 @@ void Receive::describe(QueuePairResponder& responder, Packet& packet) {
   if (packet.last)
     responder.set_current_message(ReceiveMessage::none);
   if (traits.operation == spec::PacketOperation::send || traits.completes_receive()) {
-    const ReceiveDescriptor taken = DescriptorFetch::taken(responder);
+    const ReceiveDescriptor taken = DescriptorFetch::taken(queue_pair.responder);
     packet.receive_sequence_number = taken.sequence_number;
     packet.receive_entry_offset = taken.offset;
     packet.receive_entry_length = taken.length;
@@ -355,7 +355,7 @@ void Receive::describe(QueuePairResponder& responder, Packet& packet) {
 }
 
 // The first packet of a connection tells that the peer is there.
-void Receive::establish(const Request& request, QueuePairResponder& responder) {
+void Receive::establish(const Request& request, TransportResponder& responder) {
   if (request.service == ServiceType::unreliable_datagram ||
       request.state != QueuePairState::ready_to_receive || responder.communication_established() != 0)
     return;
@@ -370,7 +370,7 @@ void Receive::establish(const Request& request, QueuePairResponder& responder) {
 // A SEND or RDMA WRITE is acknowledged up to the newest accepted one; other requests are answered again.
 void Receive::repeat(const Request& request) {
   Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
-  QueuePairResponder& responder = responder_of(request.unit);
+  TransportResponder& responder = parts_of(request.unit).transport().responder();
   ++counters_.function[request.unit.underlying_function()].requests_duplicate;
   packet.duplicate = true;
   packet.first = true;
@@ -393,7 +393,7 @@ void Receive::repeat(const Request& request) {
 // A NAK gives the expected PSN. The device then drops packets until that PSN arrives.
 void Receive::refuse(const Request& request, uint8_t syndrome) {
   Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
-  QueuePairResponder& responder = responder_of(request.unit);
+  TransportResponder& responder = parts_of(request.unit).transport().responder();
   responder.set_nak_sent(1);
   packet.answer_psn = responder.expected_psn();
   packet.message_sequence_number = responder.message_sequence_number();
@@ -413,16 +413,17 @@ void Receive::accept(const spec::PacketUnit& unit, ReceiveAction action) {
 // A packet that is not executed and, on an unreliable service, the rest of its message.
 void Receive::lose(const Request& request) {
   if (!request.is_reliable())
-    if (auto* responder =
-            queue_pairs_.responder(request.unit.underlying_function(), request.unit.queue_pair_number()))
-      lose_message(*responder);
+    if (QueuePairParts* const found =
+            queue_pairs_.parts(request.unit.underlying_function(), request.unit.queue_pair_number()))
+      lose_message(*found);
   drop(request.unit);
 }
 
 // The receive work request of a SEND whose end was lost is taken by the next message.
-void Receive::lose_message(QueuePairResponder& responder) {
+void Receive::lose_message(QueuePairParts& queue_pair) {
+  TransportResponder& responder = queue_pair.transport().responder();
   if (responder.current_message() == ReceiveMessage::send)
-    responder.set_receive_kept(1);
+    queue_pair.responder.set_receive_kept(1);
   responder.set_current_message(ReceiveMessage::none);
 }
 
@@ -433,8 +434,8 @@ void Receive::drop(const spec::PacketUnit& unit) {
 }
 
 // Of a queue pair that was found last.
-QueuePairResponder& Receive::responder_of(const spec::PacketUnit& unit) {
-  return *queue_pairs_.responder(unit.underlying_function(), unit.queue_pair_number());
+QueuePairParts& Receive::parts_of(const spec::PacketUnit& unit) {
+  return *queue_pairs_.parts(unit.underlying_function(), unit.queue_pair_number());
 }
 
 } // namespace fpga_verbs::hca

@@ -22,7 +22,7 @@
 namespace fpga_verbs::hca {
 
 // Decides whether a request packet is executed, answered again, refused or dropped (InfiniBand volume 1,
-// 9.7). The only writer of spec::QueuePairResponder, except the fields that name another block. All accepted
+// 9.7). The only writer of the responder part, except the fields that name another block. All accepted
 // packets of a queue pair take one path from here, so that they are executed and answered in order; refusals
 // take the same path. A packet waits while its queue pair's receive work request is fetched; other queue
 // pairs continue. A flush takes all receive work requests posted to the queue pair itself, one per turn, and
@@ -87,12 +87,12 @@ private:
   void refuse(const Request& request, uint8_t syndrome);
   inline bool take_receive(const Request& request);
   void lose(const Request& request);
-  static void lose_message(spec::QueuePairResponder& responder);
+  static void lose_message(QueuePairParts& queue_pair);
   void drop(const spec::PacketUnit& unit);
-  inline static void describe(spec::QueuePairResponder& responder, Packet& packet);
-  inline void establish(const Request& request, spec::QueuePairResponder& responder);
+  inline static void describe(QueuePairParts& queue_pair, Packet& packet);
+  inline void establish(const Request& request, TransportResponder& responder);
   inline void accept(const spec::PacketUnit& unit, spec::ReceiveAction action);
-  inline spec::QueuePairResponder& responder_of(const spec::PacketUnit& unit);
+  inline QueuePairParts& parts_of(const spec::PacketUnit& unit);
 
   Counters& counters_;
   PacketMemory& packets_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/queue_pair/queue_pair_parts.h"
 #include "hca/respond/responder_resources.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"
@@ -26,8 +27,7 @@ struct RequestJudgement {
 // the queue pair, responder resources. Keys are checked later, when memory is accessed. The packet is a
 // request of the queue pair's service, or has a reserved opcode of it. If a packet of an unreliable service
 // is dropped, the message in progress is lost.
-RequestJudgement judge_request(const spec::QueuePairControl& control,
-                               const spec::QueuePairResponder& responder, const wire::ParsedPacket& packet,
-                               const ResponderResources& resources);
+RequestJudgement judge_request(const spec::QueuePairControl& control, const ReadTransportContext& transport,
+                               const wire::ParsedPacket& packet, const ResponderResources& resources);
 
 } // namespace fpga_verbs::hca

@@ -1,7 +1,6 @@
 #include "hca/registers/object_inspection.h"
 
 #include "hca/memory/key_table.h"
-#include "hca/queue_pair/address_vector.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/queue_pair/virtual_queue_pairs.h"
 
@@ -15,10 +14,12 @@ constexpr uint32_t most_indices = 8192; // of a call
 
 QueuePairFacts facts_of(const QueuePairStateCache::Copy& copy) {
   const auto& [control, requester, completion, responder] = copy.parts;
-  const spec::AddressVector peer = read_address_vector(control.address_vector());
+  const auto transport = copy.parts.transport();
+  const TransportPath path = transport.path();
+  const spec::AddressVector peer = path.address_vector();
   QueuePairFacts facts{
       .number = copy.number,
-      .virtual_queue_pair = control.virtual_queue_pair(),
+      .virtual_queue_pair = path.number(),
       .underlying_function = copy.underlying_function,
       .service_type = control.service_type(),
       .state = control.state(),
@@ -29,15 +30,15 @@ QueuePairFacts facts_of(const QueuePairStateCache::Copy& copy) {
       .send_completion_queue = control.send_completion_queue(),
       .receive_completion_queue = control.receive_completion_queue(),
       .shared_receive_queue = control.shared_receive_queue(),
-      .destination_queue_pair = control.destination_queue_pair(),
+      .destination_queue_pair = path.peer_number(),
       .destination_local_identifier = static_cast<uint16_t>(peer.destination_local_identifier()),
       .next = static_cast<uint16_t>(requester.next()),
       .posted = static_cast<uint16_t>(requester.posted()),
       .acknowledged = static_cast<uint16_t>(completion.acknowledged()),
       .receive_head = static_cast<uint16_t>(responder.receive_head()),
       .receive_tail = static_cast<uint16_t>(responder.receive_tail()),
-      .next_psn = requester.next_psn(),
-      .expected_psn = responder.expected_psn(),
+      .next_psn = transport.requester().next_psn(),
+      .expected_psn = transport.responder().expected_psn(),
   };
   std::ranges::copy(peer.destination_gid(), facts.destination_gid.begin());
   return facts;

@@ -23,7 +23,7 @@ uint64_t inspected_numbers(const QueuePairStateCache::Found& found, uint32_t num
   Numbers value;
   if (!found)
     return value.bits;
-  const uint32_t known = found->control.virtual_queue_pair();
+  const uint32_t known = found->transport().path().number();
   value.set_virtual_queue_pair(known);
   value.set_bound(numbers.find(known) != 0 ? 1 : 0);
   value.set_time_wait(numbers.is_waiting(known) ? 1 : 0);
@@ -38,12 +38,12 @@ template <class State> uint32_t inspected_state(const QueuePairStateCache::Found
   value.set_found(1);
   value.set_stopped(found->requester.stopped());
   value.set_scheduled(found->requester.scheduled());
-  value.set_receiver_not_ready_wait(found->completion.receiver_not_ready_wait());
+  value.set_receiver_not_ready_wait(found->transport().completion().receiver_not_ready_wait());
   value.set_state(found->control.state());
   value.set_hold(found->requester.hold());
   value.set_quality_of_service_level(found->control.quality_of_service_level());
-  value.set_retry_count(found->completion.retry_count());
-  value.set_receiver_not_ready_retry(found->completion.receiver_not_ready_retry());
+  value.set_retry_count(found->transport().completion().retry_count());
+  value.set_receiver_not_ready_retry(found->transport().completion().receiver_not_ready_retry());
   value.set_underlying_function(found->control.underlying_function());
   return value.bits;
 }

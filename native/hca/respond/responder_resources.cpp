@@ -14,7 +14,7 @@ static_assert(256 % slots == 0); // the tail, modulo 256, names a slot
 
 } // namespace
 
-void ResponderResources::add(uint32_t queue_pair_number, spec::QueuePairResponder& responder,
+void ResponderResources::add(uint32_t queue_pair_number, TransportResponder& responder,
                              const ResponderResource& resource) {
   std::unique_ptr<Ring>& ring = rings_[queue_pair_number & index_mask];
   if (!ring)
@@ -24,9 +24,8 @@ void ResponderResources::add(uint32_t queue_pair_number, spec::QueuePairResponde
   responder.set_read_atomic_kept(std::min(responder.read_atomic_kept() + 1, slots));
 }
 
-ResponderResource* ResponderResources::find(uint32_t queue_pair_number,
-                                            const spec::QueuePairResponder& responder, uint32_t psn,
-                                            uint32_t depth) const {
+ResponderResource* ResponderResources::find(uint32_t queue_pair_number, const TransportResponder& responder,
+                                            uint32_t psn, uint32_t depth) const {
   const std::unique_ptr<Ring>& ring = rings_[queue_pair_number & index_mask];
   const uint32_t kept = std::min(responder.read_atomic_kept(), depth);
   for (uint32_t age = 1; age <= kept; ++age) {

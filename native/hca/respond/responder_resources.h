@@ -1,6 +1,6 @@
 #pragma once
 
-#include "spec/contexts.h"
+#include "hca/queue_pair/transport_context.h"
 #include "spec/parameters.h"
 
 #include <array>
@@ -34,11 +34,10 @@ public:
   explicit ResponderResources(uint32_t queue_pairs) : rings_(queue_pairs) {}
 
   // Adds a request that receive has accepted.
-  void add(uint32_t queue_pair_number, spec::QueuePairResponder& responder,
-           const ResponderResource& resource);
+  void add(uint32_t queue_pair_number, TransportResponder& responder, const ResponderResource& resource);
 
   // The entry that contains the PSN, among the newest `depth`, or null.
-  ResponderResource* find(uint32_t queue_pair_number, const spec::QueuePairResponder& responder, uint32_t psn,
+  ResponderResource* find(uint32_t queue_pair_number, const TransportResponder& responder, uint32_t psn,
                           uint32_t depth = spec::read_atomic_maximum) const;
 
 private:

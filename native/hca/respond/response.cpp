@@ -101,8 +101,8 @@ bool Response::build() {
 // Builds one packet of an answer in this buffer. True: the answer is complete.
 bool Response::work_on(const spec::AnswerUnit& unit, uint16_t handle, bool is_superseded) {
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  const bool is_wanted =
-      found && found->control.destroying() == 0 && found->responder.answers_ended() == 0 && !is_superseded;
+  const bool is_wanted = found && found->control.destroying() == 0 &&
+                         found->transport().responder().answers_ended() == 0 && !is_superseded;
   if (!is_wanted)
     packets_.release(handle);
   else if (!build_packet_of(unit, *found, handle))
@@ -122,9 +122,9 @@ bool Response::is_superseded(uint16_t list, const spec::AnswerUnit& unit) {
 bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair,
                                uint16_t handle) {
   const spec::QueuePairControl& control = queue_pair.control;
-  const spec::QueuePairResponder& responder = queue_pair.responder;
+  const TransportResponder& responder = queue_pair.transport().responder();
   if (unit.kind() == AnswerKind::read)
-    return build_read(unit, control, handle);
+    return build_read(unit, queue_pair, handle);
   wire::PacketFields fields{.opcode = PacketOpcode::reliable_connection_acknowledge,
                             .packet_sequence_number = unit.packet_sequence_number(),
                             .message_sequence_number = unit.message_sequence_number(),
@@ -146,10 +146,10 @@ bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairPart
 }
 
 // The next response of a READ; a NAK in its place if memory cannot be read.
-bool Response::build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
-                          uint16_t handle) {
+bool Response::build_read(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle) {
+  const spec::QueuePairControl& control = queue_pair.control;
   ResponseRead& read = reads_[static_cast<uint16_t>(unit.read())];
-  const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
+  const uint32_t mtu = queue_pair.transport().path().mtu_bytes();
   const uint32_t bytes = std::min(mtu, read.length - read.offset);
   wire::PacketFields fields{.packet_sequence_number = psn_add(unit.packet_sequence_number(), read.packets),
                             .message_sequence_number = unit.message_sequence_number()};
@@ -185,8 +185,8 @@ bool Response::build_read(const spec::AnswerUnit& unit, const spec::QueuePairCon
 
 // Nothing is answered after a READ that failed part way.
 void Response::fail_read(const spec::AnswerUnit& unit, Syndrome syndrome) {
-  if (auto* responder = queue_pairs_.responder(unit.underlying_function(), unit.queue_pair_number()))
-    responder->set_answers_ended(1);
+  if (const auto transport = queue_pairs_.transport(unit.underlying_function(), unit.queue_pair_number()))
+    transport->responder().set_answers_ended(1);
   if (!queue_pairs_.enter_error(unit.underlying_function(), unit.queue_pair_number()))
     return;
   spec::EventUnit event;
@@ -234,11 +234,12 @@ void Response::end(const spec::AnswerUnit& unit) {
   }
   const unsigned function = unit.underlying_function();
   if (unit.kind() != AnswerKind::acknowledge)
-    if (auto* responder = queue_pairs_.responder(function, unit.queue_pair_number())) {
+    if (const auto transport = queue_pairs_.transport(function, unit.queue_pair_number())) {
+      TransportResponder& responder = transport->responder();
       if (unit.duplicate() == 0)
-        responder->set_read_atomic_head(responder->read_atomic_head() + 1);
+        responder.set_read_atomic_head(responder.read_atomic_head() + 1);
       else if (unit.kind() == AnswerKind::read)
-        responder->set_repeated_reads_answered(responder->repeated_reads_answered() + 1);
+        responder.set_repeated_reads_answered(responder.repeated_reads_answered() + 1);
     }
   queue_pairs_.unpin(unit.queue_pair_number());
 }

@@ -47,7 +47,7 @@ private:
   inline bool is_superseded(uint16_t list, const spec::AnswerUnit& unit);
   inline bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair,
                               uint16_t handle);
-  bool build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
+  bool build_read(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle);
   void fail_read(const spec::AnswerUnit& unit, spec::Syndrome syndrome);
   inline void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
                    const wire::PacketFields& fields, uint32_t payload_bytes, uint16_t handle);

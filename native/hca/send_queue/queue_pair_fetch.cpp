@@ -12,36 +12,35 @@ namespace {
 
 using spec::CompletionStatus;
 using spec::KickOrigin;
-using spec::QueuePairRequester;
 using spec::QueuePairState;
 using spec::Refusal;
 
 // Whether the send queue holds commands that are known, and that have not been executed.
-bool owes(const QueuePairRequester& requester) {
+bool owes(const SendQueueState& requester) {
   return sequence_distance(requester.next(), requester.posted()) >= 0;
 }
 
 // Whether there are some that the scheduler has not fetched.
-bool has_unfetched(const QueuePairRequester& requester) {
+bool has_unfetched(const SendQueueState& requester) {
   return sequence_distance(requester.fetch_next(), requester.posted()) >= 0;
 }
 
 // A work request up to this number, not before next, lies in the send queue. Both are measured from next: the
 // distance between them may be a whole queue.
-void raise_posted(QueuePairRequester& requester, uint32_t sequence_number) {
+void raise_posted(SendQueueState& requester, uint32_t sequence_number) {
   if (sequence_distance(requester.next(), sequence_number) >
       sequence_distance(requester.next(), requester.posted()))
     requester.set_posted(sequence_number);
 }
 
 // The commands that were fetched will not be executed: each is fetched again, from next on.
-void rewind(QueuePairRequester& requester) {
+void rewind(SendQueueState& requester) {
   requester.set_fetch_next(requester.next());
   requester.set_rewound(requester.scheduled());
 }
 
 // The scheduler does not fetch what was executed.
-void keep_up(QueuePairRequester& requester) {
+void keep_up(SendQueueState& requester) {
   if (sequence_distance(requester.next(), requester.fetch_next()) < 0)
     requester.set_fetch_next(requester.next());
 }
@@ -63,10 +62,6 @@ CompletionStatus status_in(const spec::QueuePairControl& control) {
     break;
   }
   return CompletionStatus::local_queue_pair_operation_error;
-}
-
-uint32_t mtu_of(const spec::QueuePairControl& control) {
-  return path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
 }
 
 } // namespace
@@ -164,8 +159,9 @@ std::optional<QueuePairFetch::Standing> QueuePairFetch::standing(unsigned underl
   if (found == nullptr || found->control.destroying() != 0)
     return std::nullopt;
   return Standing{.control = found->control,
-                  .completion = found->completion,
+                  .progress = found->completion,
                   .requester = found->requester,
+                  .transport = found->transport(),
                   .entries = 1 << found->control.send_queue_log2()};
 }
 
@@ -173,7 +169,7 @@ void QueuePairFetch::take_done(const spec::ScheduleDone& done) {
   const unsigned function = done.underlying_function();
   const uint32_t number = done.queue_pair_number();
   const auto now = standing(function, number);
-  if (QueuePairRequester* requester = queue_pairs_.requester(function, number); requester != nullptr) {
+  if (SendQueueState* requester = queue_pairs_.requester(function, number); requester != nullptr) {
     requester->set_scheduled(0);
     requester->set_fetch_next(requester->rewound() != 0 ? requester->next() : done.fetch_next());
     keep_up(*requester);
@@ -195,7 +191,7 @@ void QueuePairFetch::take_notice(const spec::PostNotice& notice) {
   const auto now = standing(function, number);
   if (!now)
     return;
-  QueuePairRequester& requester = now->requester;
+  SendQueueState& requester = now->requester;
   if (notice.slot() == static_cast<uint32_t>(spec::DoorbellSlot::stop)) {
     requester.set_stopped(1);
     return;
@@ -217,17 +213,19 @@ void QueuePairFetch::take_progress(const spec::QueuePairNotice& notice) {
   const auto now = standing(function, number);
   if (!now)
     return;
-  QueuePairRequester& requester = now->requester;
-  const spec::QueuePairCompletion& completion = now->completion;
-  if (requester.retry_epoch() != completion.retry_epoch()) {
-    const int again = sequence_distance(completion.acknowledged(), requester.next());
-    requester.set_retry_epoch(completion.retry_epoch());
-    requester.set_send_sequence_number(requester.send_sequence_number() - static_cast<uint32_t>(again));
-    requester.set_next(completion.acknowledged());
-    requester.set_next_psn(completion.message_psn());
-    requester.set_built_psn(completion.unacknowledged_psn());
-    requester.set_resume_packets(completion.unacknowledged_psn() - completion.message_psn());
-    requester.set_read_atomic_issued(completion.read_atomic_answered());
+  SendQueueState& requester = now->requester;
+  TransportRequester& sent = now->transport.requester();
+  const TransportCompletion& completion = now->transport.completion();
+  if (sent.retry_epoch() != completion.retry_epoch()) {
+    const uint32_t oldest = now->progress.acknowledged();
+    const int again = sequence_distance(oldest, requester.next());
+    sent.set_retry_epoch(completion.retry_epoch());
+    sent.set_send_sequence_number(sent.send_sequence_number() - static_cast<uint32_t>(again));
+    sent.set_next_psn(completion.message_psn());
+    sent.set_built_psn(completion.unacknowledged_psn());
+    sent.set_resume_packets(completion.unacknowledged_psn() - completion.message_psn());
+    sent.set_read_atomic_issued(completion.read_atomic_answered());
+    requester.set_next(oldest);
     rewind(requester);
   }
   requester.set_hold(completion.receiver_not_ready_wait() != 0 ? spec::SendHold::receiver_not_ready
@@ -244,7 +242,7 @@ void QueuePairFetch::decide(const spec::KickUnit& kick) {
     give_back(kick);
     return;
   }
-  QueuePairRequester& requester = now->requester;
+  SendQueueState& requester = now->requester;
   switch (judge(kick, *now, requester)) {
   case Verdict::execute:
     execute(kick, *now, requester);
@@ -264,7 +262,7 @@ void QueuePairFetch::decide(const spec::KickUnit& kick) {
 }
 
 QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const Standing& standing,
-                                              QueuePairRequester& requester) {
+                                              SendQueueState& requester) {
   const int ahead = sequence_distance(requester.next(), kick.send_queue_sequence_number());
   if (ahead < 0)
     return Verdict::stale;
@@ -295,35 +293,37 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
 
 // Reason why the next command is not sent now. completion ends the hold with a notice.
 spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
-                                    const QueuePairRequester& requester) {
+                                    const SendQueueState& requester) {
   using spec::SendHold;
   const spec::QueuePairControl& control = standing.control;
-  const spec::QueuePairCompletion& completion = standing.completion;
+  const TransportPath path = standing.transport.path();
+  const TransportRequester& sent = standing.transport.requester();
+  const TransportCompletion& completion = standing.transport.completion();
   if (status_in(control) != CompletionStatus::success ||
       control.service_type() != spec::ServiceType::reliable_connection)
     return SendHold::none;
   // A retry that completion has begun goes first.
-  if (completion.receiver_not_ready_wait() != 0 || requester.retry_epoch() != completion.retry_epoch())
+  if (completion.receiver_not_ready_wait() != 0 || sent.retry_epoch() != completion.retry_epoch())
     return SendHold::receiver_not_ready;
   const spec::CommandHeader& header = pcb.header();
   // A retry would execute it once more, after later work requests.
   if (is_local_operation(header.opcode()))
-    return completion.acknowledged() == requester.next() ? SendHold::none : SendHold::local_operation;
-  const uint32_t outstanding = (requester.read_atomic_issued() - completion.read_atomic_answered()) & 0xff;
+    return standing.progress.acknowledged() == requester.next() ? SendHold::none : SendHold::local_operation;
+  const uint32_t outstanding = (sent.read_atomic_issued() - completion.read_atomic_answered()) & 0xff;
   if (header.fence() != 0 && outstanding != 0)
     return SendHold::fence;
-  if (is_read_or_atomic(header.opcode()) && outstanding != 0 && outstanding >= control.max_read_atomic())
+  if (is_read_or_atomic(header.opcode()) && outstanding != 0 && outstanding >= path.initiator_depth())
     return SendHold::read_atomic;
   // Of what is outstanding a message that goes on where it was interrupted is the oldest.
-  if (requester.resume_packets() != 0)
+  if (sent.resume_packets() != 0)
     return SendHold::none;
   constexpr uint32_t window = (psn_mask + 1) / 2;
-  const uint32_t used = (requester.next_psn() - completion.unacknowledged_psn()) & psn_mask;
-  const uint64_t packets = packets_of(pcb.execution.message_length, mtu_of(control));
+  const uint32_t used = (sent.next_psn() - completion.unacknowledged_psn()) & psn_mask;
+  const uint64_t packets = packets_of(pcb.execution.message_length, path.mtu_bytes());
   return used != 0 && used + packets > window ? SendHold::packet_window : SendHold::none;
 }
 
-void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, QueuePairRequester& requester) {
+void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, SendQueueState& requester) {
   const uint32_t sequence_number = kick.send_queue_sequence_number();
   requester.set_next(sequence_number + 1);
   if (sequence_distance(requester.begun(), requester.next()) > 0)
@@ -345,7 +345,7 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
   if (kick.status() != CompletionStatus::success &&
       kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
-  plan(kick, standing, requester, pcb);
+  plan(kick, standing.transport, pcb);
   if (address != nullptr)
     pcb.execution.destination = address->address_vector;
   executions_.hand_over(kick);
@@ -363,35 +363,36 @@ const AddressHandles::Entry* QueuePairFetch::find_address(const spec::KickUnit& 
 }
 
 // How the command is executed. Its PSNs are assigned here, once.
-void QueuePairFetch::plan(const spec::KickUnit& kick, const Standing& standing, QueuePairRequester& requester,
+void QueuePairFetch::plan(const spec::KickUnit& kick, const TransportContext& transport,
                           PhysicalCollectBuffer& pcb) {
+  TransportRequester& sent = transport.requester();
   Execution& execution = pcb.execution;
   execution.kick = kick;
   execution.begun = kick_records_.begin(kick.underlying_function());
   execution.packets = 0;
-  execution.first_psn = requester.next_psn();
+  execution.first_psn = sent.next_psn();
   execution.next_packet = 0;
   execution.entry_begin = 0;
   execution.gather_entry = 0;
-  execution.retry_epoch = static_cast<uint8_t>(requester.retry_epoch());
+  execution.retry_epoch = static_cast<uint8_t>(sent.retry_epoch());
   if (kick.status() != CompletionStatus::success) {
     execution.message_length = 0;
     return;
   }
   if (is_local_operation(pcb.header().opcode()))
     return;
-  execution.packets = packets_of(execution.message_length, mtu_of(standing.control));
-  execution.next_packet = requester.resume_packets();
-  requester.set_resume_packets(0);
-  requester.set_next_psn(psn_add(requester.next_psn(), execution.packets));
-  requester.set_send_sequence_number(requester.send_sequence_number() + 1);
+  execution.packets = packets_of(execution.message_length, transport.path().mtu_bytes());
+  execution.next_packet = sent.resume_packets();
+  sent.set_resume_packets(0);
+  sent.set_next_psn(psn_add(sent.next_psn(), execution.packets));
+  sent.set_send_sequence_number(sent.send_sequence_number() + 1);
   if (is_read_or_atomic(pcb.header().opcode()))
-    requester.set_read_atomic_issued(requester.read_atomic_issued() + 1);
+    sent.set_read_atomic_issued(sent.read_atomic_issued() + 1);
 }
 
 // The command is in the send queue; the scheduler fetches it when its turn comes.
 void QueuePairFetch::hand_back(const spec::KickUnit& kick, const Standing& standing,
-                               QueuePairRequester& requester) {
+                               SendQueueState& requester) {
   raise_posted(requester, kick.send_queue_sequence_number());
   // The scheduler may have fetched it and still be busy; it may also have fetched one that found no entry.
   if (kick.origin() != KickOrigin::collected)
@@ -411,7 +412,7 @@ void QueuePairFetch::give_back(const spec::KickUnit& kick) {
 
 // Queues the queue pair for the scheduler if there is something to fetch and it is not queued already.
 void QueuePairFetch::schedule(unsigned underlying_function, uint32_t queue_pair_number,
-                              const Standing& standing, QueuePairRequester& requester) {
+                              const Standing& standing, SendQueueState& requester) {
   if (requester.scheduled() != 0 || requester.stopped() != 0 || !has_unfetched(requester) ||
       requester.hold() != spec::SendHold::none || !may_send(standing.control, requester, requester.next()) ||
       !queue_pairs_.pin(queue_pair_number))

@@ -20,7 +20,7 @@
 
 namespace fpga_verbs::hca {
 
-// Decides whether a queue pair may execute a command now; the only writer of spec::QueuePairRequester.
+// Decides whether a queue pair may execute a command now; the only writer of the requester part.
 // Commands execute in the order of the send queue, whichever way they arrive: a command executes when its
 // number is next and, if it was kicked directly, the scheduler has nothing to fetch for the queue pair. The
 // block hands an early command back: it is also in the send queue, and the scheduler fetches it in its turn
@@ -61,8 +61,9 @@ private:
   // looks for no other queue pair.
   struct Standing {
     const spec::QueuePairControl& control;
-    const spec::QueuePairCompletion& completion;
-    spec::QueuePairRequester& requester;
+    const SendQueueProgress& progress;
+    SendQueueState& requester;
+    TransportContext transport;
     int entries = 0; // of the send queue
   };
 
@@ -77,20 +78,18 @@ private:
   inline void decide(const spec::KickUnit& kick);
   void take_progress(const spec::QueuePairNotice& notice);
 
-  inline Verdict judge(const spec::KickUnit& kick, const Standing& standing,
-                       spec::QueuePairRequester& requester);
+  inline Verdict judge(const spec::KickUnit& kick, const Standing& standing, SendQueueState& requester);
   inline static spec::SendHold hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
-                                    const spec::QueuePairRequester& requester);
-  inline void execute(spec::KickUnit kick, const Standing& standing, spec::QueuePairRequester& requester);
+                                    const SendQueueState& requester);
+  inline void execute(spec::KickUnit kick, const Standing& standing, SendQueueState& requester);
   inline const AddressHandles::Entry* find_address(const spec::KickUnit& kick,
                                                    const PhysicalCollectBuffer& pcb,
                                                    const spec::QueuePairControl& control) const;
-  inline void plan(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester,
-                   PhysicalCollectBuffer& pcb);
-  void hand_back(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
+  inline void plan(const spec::KickUnit& kick, const TransportContext& transport, PhysicalCollectBuffer& pcb);
+  void hand_back(const spec::KickUnit& kick, const Standing& standing, SendQueueState& requester);
   void give_back(const spec::KickUnit& kick);
   void schedule(unsigned underlying_function, uint32_t queue_pair_number, const Standing& standing,
-                spec::QueuePairRequester& requester);
+                SendQueueState& requester);
   void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
             uint32_t sequence_number);
   void enter_error(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,

@@ -1,6 +1,7 @@
 #include "hca/send_queue/send_work_request.h"
 
 #include "hca/base/packet_sequence_number.h"
+#include "hca/queue_pair/transport_context.h"
 
 namespace fpga_verbs::hca {
 
@@ -51,12 +52,12 @@ spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,
   const spec::CommandHeader& header = pcb.header();
   const Opcode opcode = header.opcode();
   if (!spec::operation_of(opcode).is_of(control.service_type()) || !has_sound_list(header) ||
-      (is_read_or_atomic(opcode) && control.max_read_atomic() == 0))
+      (is_read_or_atomic(opcode) && TransportPath(control).initiator_depth() == 0))
     return CompletionStatus::local_queue_pair_operation_error;
   const uint64_t length = pcb.execution.message_length;
   // A datagram is one packet.
   const uint64_t most = control.service_type() == ServiceType::unreliable_datagram
-                            ? path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()))
+                            ? TransportPath(control).mtu_bytes()
                             : spec::message_bytes_maximum;
   if (length > most || (is_atomic(opcode) && length != atomic_bytes))
     return CompletionStatus::local_length_error;

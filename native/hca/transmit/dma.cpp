@@ -138,8 +138,8 @@ Dma::Progress Dma::work_on(const spec::KickUnit& kick, uint16_t packet) {
   const auto found = queue_pairs_.find(kick.underlying_function(), kick.queue_pair_number());
   // A retry, or the end of its queue pair, may have overtaken the command: it goes no further, and ends
   // behind those of its packets that are on their way.
-  const bool abandoned =
-      !found || found->control.destroying() != 0 || execution.retry_epoch != found->completion.retry_epoch();
+  const bool abandoned = !found || found->control.destroying() != 0 ||
+                         execution.retry_epoch != found->transport().completion().retry_epoch();
   const bool first = execution.next_packet == 0;
   const bool is_local = is_local_operation(pcb.header().opcode());
   if (!abandoned && execution.kick.status() == CompletionStatus::success) {
@@ -210,7 +210,7 @@ CompletionStatus Dma::gather(const spec::QueuePairControl& control, PhysicalColl
     execution.next_packet = execution.packets;
     return check_scatter(control, pcb);
   }
-  const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
+  const uint32_t mtu = TransportPath(control).mtu_bytes();
   const uint64_t offset = uint64_t{execution.next_packet} * mtu;
   const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(mtu, execution.message_length - offset));
   ++execution.next_packet;

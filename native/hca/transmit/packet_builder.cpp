@@ -107,7 +107,7 @@ void PacketBuilder::work_on(const spec::PacketUnit& unit) {
   const bool has_packet = unit.packet() != no_packet;
   if (has_packet && found != nullptr) {
     build(unit, *found, pcb);
-    note_built(unit, found->requester, pcb);
+    note_built(unit, found->transport().requester(), pcb);
   }
   if (has_packet && found != nullptr)
     requests_built_.push(unit);
@@ -128,8 +128,7 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   Packet& packet = packets_[handle];
   const spec::CommandHeader& header = pcb.header();
   const Execution& execution = pcb.execution;
-  const uint64_t offset =
-      uint64_t{packet.number} * path_mtu_bytes(static_cast<uint32_t>(queue_pair.control.path_mtu()));
+  const uint64_t offset = uint64_t{packet.number} * queue_pair.transport().path().mtu_bytes();
   wire::PacketFields fields;
   fields.opcode = request_opcode(queue_pair.control.service_type(), header.opcode(), packet.number == 0,
                                  unit.last() != 0);
@@ -160,7 +159,7 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
 }
 
 // From now on the packet may be answered. One of before a retry is not asked for any more.
-void PacketBuilder::note_built(const spec::PacketUnit& unit, spec::QueuePairRequester& requester,
+void PacketBuilder::note_built(const spec::PacketUnit& unit, TransportRequester& requester,
                                const PhysicalCollectBuffer& pcb) {
   const Execution& execution = pcb.execution;
   if (requester.retry_epoch() != execution.retry_epoch)

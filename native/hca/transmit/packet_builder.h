@@ -40,7 +40,7 @@ private:
   inline void work_on(const spec::PacketUnit& unit);
   inline void build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
                     const PhysicalCollectBuffer& pcb);
-  inline void note_built(const spec::PacketUnit& unit, spec::QueuePairRequester& requester,
+  inline void note_built(const spec::PacketUnit& unit, TransportRequester& requester,
                          const PhysicalCollectBuffer& pcb);
   inline static spec::MessageUnit message_of(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
   inline void end_command(const PhysicalCollectBuffer& pcb);

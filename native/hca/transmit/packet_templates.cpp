@@ -1,18 +1,18 @@
 #include "hca/transmit/packet_templates.h"
 
-#include "hca/queue_pair/address_vector.h"
+#include "hca/queue_pair/transport_context.h"
 
 namespace fpga_verbs::hca {
 
 void PacketTemplates::connect(Entry& entry, uint32_t queue_pair_number,
                               const spec::QueuePairControl& control) {
-  const spec::AddressVector peer = read_address_vector(control.address_vector());
+  const TransportPath path(control);
+  const spec::AddressVector peer = path.address_vector();
   const wire::PacketSource source =
       attributes_.source(control.underlying_function(), peer, control.partition_key_index());
   entry = {.connected = queue_pair_number,
            .version = attributes_.version(),
-           .packet_template = wire::make_packet_template(peer, source, control.virtual_queue_pair(),
-                                                         control.destination_queue_pair())};
+           .packet_template = wire::make_packet_template(peer, source, path.number(), path.peer_number())};
 }
 
 wire::PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
