@@ -275,7 +275,7 @@ struct Parser {
 } // namespace
 
 PacketDrop parse_packet(spec::LinkLayer link_layer, uint8_t* packet, uint32_t bytes, ParsedPacket& parsed) {
-  // What not every packet has; the rest is written, or the packet is dropped.
+  // Fields that some packets lack; the parser writes all others, or drops the packet.
   parsed.forward_congestion = false;
   parsed.network_offset = 0;
   parsed.source_local_identifier = 0;
