@@ -92,7 +92,9 @@ describe('beside a ping-pong of another process', { timeout: timeLimit }, () => 
       const all = start('kicks', '--device', 'serve:lab', '--json');
       const kicks: { underlyingFunction: number; sent?: { status: number } }[] = [];
       for await (const line of createInterface({ input: all.stdout })) {
-        kicks.push(JSON.parse(line) as (typeof kicks)[0]);
+        const shown = JSON.parse(line) as (typeof kicks)[0] | { lost: number };
+        if ('lost' in shown) continue; // it was slower than the ping-pong
+        kicks.push(shown);
         if (kicks.length === 200) break;
       }
       expect(new Set(kicks.map(({ underlyingFunction }) => underlyingFunction))).toEqual(new Set([1, 2]));
