@@ -28,7 +28,13 @@ namespace fpga_verbs::bench {
 namespace {
 
 using Rtl = Vqueue_pair_contexts;
-using Parts = hca::QueuePairParts;
+// The parts of a context with the fields of queue pair and connection alike: writers write both.
+struct Parts {
+  spec::QueuePairControl control;
+  spec::QueuePairRequester requester;
+  spec::QueuePairCompletion completion;
+  spec::QueuePairResponder responder;
+};
 
 constexpr uint32_t contexts = CONTEXTS;
 constexpr uint32_t readers = READERS;
@@ -191,11 +197,7 @@ private:
       return;
     ++writes_;
     act_later(now_, [this, written = uint32_t{of}, part, set] {
-      Parts& parts = parts_of(written);
-      set(parts, part);
-      clear_reserved(parts.requester);
-      clear_reserved(parts.completion);
-      clear_reserved(parts.responder);
+      change(written, [&](Parts& parts) { set(parts, part); });
     });
   }
 
@@ -287,7 +289,7 @@ private:
     const auto created = model_.create(owner, some_part<spec::QueuePairControl>());
     if (!created)
       return;
-    clear_reserved(parts_of(*created).control);
+    change(*created, [](Parts&) {});
     owner_[*created] = owner;
     for (uint32_t row = rows; row-- != 0;)
       coming_.push_back({.number = *created,
@@ -337,11 +339,24 @@ private:
     }
   }
 
-  Parts& parts_of(uint32_t queue_pair) {
+  hca::QueuePairParts& model_parts(uint32_t queue_pair) {
     const auto found = model_.find_any(queue_pair);
     if (!found)
       differ(place_, "a queue pair of the model's", 0, queue_pair);
     return *model_.parts(static_cast<unsigned>(found->control.underlying_function()), queue_pair);
+  }
+  Parts parts_of(uint32_t queue_pair) { return std::bit_cast<Parts>(model_parts(queue_pair)); }
+
+  // Changes the model's context; bits that have no field become zero.
+  template <class Act> void change(uint32_t queue_pair, Act act) {
+    hca::QueuePairParts& own = model_parts(queue_pair);
+    Parts parts = std::bit_cast<Parts>(own);
+    act(parts);
+    clear_reserved(parts.control);
+    clear_reserved(parts.requester);
+    clear_reserved(parts.completion);
+    clear_reserved(parts.responder);
+    own = std::bit_cast<hca::QueuePairParts>(parts);
   }
 
   void step() {
@@ -406,12 +421,9 @@ private:
         if (row.creates)
           at_[index_of(row.number)] = row.number;
       } else {
-        Parts& parts = parts_of(row.number);
-        std::memcpy(reinterpret_cast<uint8_t*>(&parts) + row.row * row_bytes, row.data.data(), row_bytes);
-        clear_reserved(parts.control);
-        clear_reserved(parts.requester);
-        clear_reserved(parts.completion);
-        clear_reserved(parts.responder);
+        change(row.number, [&row](Parts& parts) {
+          std::memcpy(reinterpret_cast<uint8_t*>(&parts) + row.row * row_bytes, row.data.data(), row_bytes);
+        });
       }
     });
     // Others may use it from here on: what they do enters later.
@@ -436,10 +448,11 @@ private:
         if (words[word] != part.dwords[word])
           differ(place_, what, uint64_t{word} << 32 | words[word], uint64_t{word} << 32 | part.dwords[word]);
     };
-    same("control", rtl_.answer_control, found->control);
-    same("requester", rtl_.answer_requester, found->requester);
-    same("completion", rtl_.answer_completion, found->completion);
-    same("responder", rtl_.answer_responder, found->responder);
+    const Parts parts = parts_of(asked);
+    same("control", rtl_.answer_control, parts.control);
+    same("requester", rtl_.answer_requester, parts.requester);
+    same("completion", rtl_.answer_completion, parts.completion);
+    same("responder", rtl_.answer_responder, parts.responder);
   }
 
   void compare_failure() {

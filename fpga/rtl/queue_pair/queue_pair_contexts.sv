@@ -126,7 +126,14 @@ module queue_pair_contexts #(
   hca_spec_pkg::queue_pair_requester_t fetch_3, builder_3, requester_3;
   hca_spec_pkg::queue_pair_completion_t completion_3;
   hca_spec_pkg::queue_pair_responder_t receive_3, response_3, validation_3, descriptor_3, responder_3;
+  logic [NUMBER_WIDTH-1:0] turn_number;
   assign takes = has_turn ? ALL'(1) << turn : '0;
+  // Not by a part-select at turn: tools may take the product with the number's width for a multiplier.
+  always_comb begin
+    turn_number = '0;
+    for (int unsigned reader = 0; reader < ALL; reader++)
+      if (takes[reader]) turn_number = turn_number | waiting_numbers[reader*NUMBER_WIDTH+:NUMBER_WIDTH];
+  end
   assign others_wait = waits & ~takes;  // The next one of the same reader waits for a clock.
   always_ff @(posedge clock) begin
     has_turn <= !reset && others_wait != '0;
@@ -134,7 +141,7 @@ module queue_pair_contexts #(
     else if (others_wait != '0) turn <= next_turn;
     valid_1 <= !reset && has_turn;
     turn_1 <= takes;
-    number_1 <= waiting_numbers[turn*NUMBER_WIDTH+:NUMBER_WIDTH];
+    number_1 <= turn_number;
     valid_2 <= !reset && valid_1;
     turn_2 <= turn_1;
     number_2 <= number_1;
