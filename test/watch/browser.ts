@@ -121,7 +121,7 @@ export class Browser {
   }
 
   /** Clicks into the middle of an element once it lies still, in two frames of the screen one after the other. */
-  async click(selector: string): Promise<void> {
+  async click(selector: string, attempts = 5): Promise<void> {
     const middle = `(() => {
       const element = document.querySelector(${JSON.stringify(selector)});
       element.scrollIntoView({ block: 'center' });
@@ -134,8 +134,16 @@ export class Browser {
     );
     const [x, y] = await this.value<[number, number]>(middle);
     const event = { x, y, button: 'left', clickCount: 1 };
+    const selected = `document.querySelector(${JSON.stringify(selector)})`;
+    await this.value(
+      `void (window.isClicked = false, ${selected}.addEventListener('click', () => { window.isClicked = true; }, { once: true }))`,
+    );
     await this.ask('Input.dispatchMouseEvent', { type: 'mousePressed', ...event });
     await this.ask('Input.dispatchMouseEvent', { type: 'mouseReleased', ...event });
+    if (await this.value<boolean>('window.isClicked')) return;
+    // The page's contents may have moved meanwhile.
+    if (attempts === 1) throw new Error(`no click reaches ${selector}`);
+    await this.click(selector, attempts - 1);
   }
 
   /** The page as a screen reader is told of it. */
