@@ -132,7 +132,7 @@ module queue_pair_contexts #(
   always_comb begin
     turn_number = '0;
     for (int unsigned reader = 0; reader < ALL; reader++)
-      if (takes[reader]) turn_number = turn_number | waiting_numbers[reader*NUMBER_WIDTH+:NUMBER_WIDTH];
+      if (TURN_WIDTH'(reader) == turn) turn_number = turn_number | waiting_numbers[reader*NUMBER_WIDTH+:NUMBER_WIDTH];
   end
   assign others_wait = waits & ~takes;  // The next one of the same reader waits for a clock.
   always_ff @(posedge clock) begin
