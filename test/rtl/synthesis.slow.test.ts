@@ -130,6 +130,8 @@ describe('synthesis of the blocks', () => {
         packet_parse: '8 16 32 64',
         packet_receiver: '8 16 32 64',
         queue_pair_directory: '–',
+        queue_pair_contexts: '–',
+        destination_check: '–',
         completion_queue: '8 16 32 64',
         hca_front: '8 16 32 64',
       });
