@@ -189,6 +189,14 @@ describe('the number of a queue pair that is reset', () => {
     await expect(closed).rejects.toMatchObject({ code: 'EBADF' });
   });
 
+  it('is left as it is if the caller has aborted before', async () => {
+    const [end] = makeEnds('RC', 1) as [End];
+    const given = { state: QueuePairState.init, partitionKeyIndex: 0, port: 1, accessFlags: 0 };
+    const gone = new Error('the program ends');
+    await expect(end.queuePair.modifyAsync(given, { signal: AbortSignal.abort(gone) })).rejects.toBe(gone);
+    expect(end.queuePair.query().state).toBe(QueuePairState.reset);
+  });
+
   it('is changed by true and kept by false: nothing else is taken', () => {
     const [end] = makeEnds('RC', 1) as [End];
     for (const newNumber of [1, 0, 'yes', null, {}] as unknown[]) {

@@ -45,7 +45,6 @@ module packet_receiver #(
     output logic [63:0] congestion_notifications
 );
   localparam int unsigned FIELDS = $bits(packet_fields);
-  localparam int unsigned REASONS = 32;
   localparam int unsigned PARSING = 64;  // Packets whose verdict is not there: fewer than clocks until it is.
 
   // In: each beat to its buffer, and to the parser.
@@ -170,37 +169,13 @@ module packet_receiver #(
   );
   assign ended_returns = has_ended && !give_back;
 
-  // Counts: 1 what it was, 2 one more. All begin as 0, before a packet is taken.
-  logic counts_1, counts_2, notified_1;
-  logic [4:0] cleared, reason_1, reason_2;
-  logic [63:0] known, count_2, more, count_now;
-  assign more = count_2 + 64'd1;
-  lut_memory #(
-      .WIDTH(64),
-      .SIZE(REASONS),
-      .READERS(2)
-  ) i_counts (
-      .write(clearing || counts_2),
-      .write_address(clearing ? cleared : reason_2),
-      .write_data(clearing ? '0 : more),
-      .read_addresses({count_reason, reason_1}),
-      .read_data({count_now, known}),
+  logic notified_1;
+  drop_counts i_counts (
+      .dropped(is_dropped),
+      .dropped_reason(parsed_drop),
       .*
   );
   always_ff @(posedge clock) begin
-    if (reset) begin
-      clearing <= 1'b1;
-      cleared <= '0;
-    end else if (clearing) begin
-      clearing <= cleared != 5'(REASONS - 1);
-      cleared <= cleared + 5'd1;
-    end
-    counts_1 <= !reset && is_dropped;
-    reason_1 <= parsed_drop;
-    counts_2 <= !reset && counts_1;
-    reason_2 <= reason_1;
-    count_2 <= counts_2 && reason_2 == reason_1 ? more : known;
-    count <= count_now;
     notified_1 <= !reset && is_notification;
     if (reset) congestion_notifications <= '0;
     else congestion_notifications <= congestion_notifications + 64'(notified_1);
