@@ -121,17 +121,20 @@ export interface CommandOrigin {
 }
 
 const dword = 4;
+// V8 folds a module's own constants where they are used, and loads an imported one at every use.
+const encodeList = encodeGatherList;
 
 /** Operands of atomics are split into halves through this array, without bigint arithmetic. */
 const operands = new BigUint64Array(2);
 const operandHalves = new Uint32Array(operands.buffer);
 
-/** Returns the length of a command's payload in bytes. */
-export function payloadBytes({ inlineData, gather, bind }: SendRequest): number {
+const bytesOf = ({ inlineData, gather, bind }: SendRequest): number => {
   if (bind !== undefined) return BIND_ENTRY_BYTES;
   if (inlineData !== undefined) return inlineData.length;
   return gather === undefined ? 0 : gather.length * GATHER_ENTRY_BYTES;
-}
+};
+/** Returns the length of a command's payload in bytes. */
+export const payloadBytes = bytesOf;
 
 /**
  * Encodes a command in place (US8589610, command header and payload). Writes every DWORD up to its end, rounded up to 8 B.
@@ -151,16 +154,16 @@ export function encodeCommand(
   request: SendRequest,
 ): number {
   const { inlineData, gather, bind } = request;
-  const length = payloadBytes(request);
+  const length = bytesOf(request);
   const base = at / dword;
-  dwords[base + COMMAND_HEADER_OPCODE_BYTE / dword] =
+  dwords[(base + COMMAND_HEADER_OPCODE_BYTE / dword) | 0] =
     request.opcode | (origin.queuePairNumber << COMMAND_HEADER_QUEUE_PAIR_NUMBER_SHIFT);
-  dwords[base + COMMAND_HEADER_SEND_QUEUE_SEQUENCE_NUMBER_BYTE / dword] =
+  dwords[(base + COMMAND_HEADER_SEND_QUEUE_SEQUENCE_NUMBER_BYTE / dword) | 0] =
     sequenceNumber |
     (length << COMMAND_HEADER_LENGTH_SHIFT) |
     (origin.level << COMMAND_HEADER_QUALITY_OF_SERVICE_LEVEL_SHIFT) |
     (COMMAND_VERSION << COMMAND_HEADER_VERSION_SHIFT);
-  dwords[base + COMMAND_HEADER_SIGNALED_BYTE / dword] =
+  dwords[(base + COMMAND_HEADER_SIGNALED_BYTE / dword) | 0] =
     (request.signaled === true ? 1 << COMMAND_HEADER_SIGNALED_SHIFT : 0) |
     (request.fence === true ? 1 << COMMAND_HEADER_FENCE_SHIFT : 0) |
     (request.solicited === true ? 1 << COMMAND_HEADER_SOLICITED_SHIFT : 0) |
@@ -168,14 +171,14 @@ export function encodeCommand(
     (request.checksum === true ? 1 << COMMAND_HEADER_CHECKSUM_ENABLE_SHIFT : 0) |
     ((gather === undefined || inlineData !== undefined ? 0 : gather.length) <<
       COMMAND_HEADER_GATHER_COUNT_SHIFT);
-  dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = 0;
-  dwords[base + COMMAND_HEADER_IMMEDIATE_DATA_BYTE / dword] =
+  dwords[(base + COMMAND_HEADER_CHECKSUM_BYTE / dword) | 0] = 0;
+  dwords[(base + COMMAND_HEADER_IMMEDIATE_DATA_BYTE / dword) | 0] =
     request.invalidateKey ?? request.immediateData ?? 0;
   const { remote } = request;
-  dwords[base + COMMAND_HEADER_REMOTE_KEY_BYTE / dword] = bind?.key ?? remote?.key ?? 0;
-  dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_LOW_BYTE / dword] =
+  dwords[(base + COMMAND_HEADER_REMOTE_KEY_BYTE / dword) | 0] = bind?.key ?? remote?.key ?? 0;
+  dwords[(base + COMMAND_HEADER_REMOTE_ADDRESS_LOW_BYTE / dword) | 0] =
     remote === undefined ? 0 : remote.addressLow;
-  dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_HIGH_BYTE / dword] =
+  dwords[(base + COMMAND_HEADER_REMOTE_ADDRESS_HIGH_BYTE / dword) | 0] =
     remote === undefined ? 0 : remote.addressHigh;
   const { compareAdd, swap } = request;
   const hasOperands = compareAdd !== undefined || swap !== undefined;
@@ -183,18 +186,18 @@ export function encodeCommand(
     operands[0] = compareAdd ?? 0n;
     operands[1] = swap ?? 0n;
   }
-  dwords[base + COMMAND_HEADER_COMPARE_ADD_LOW_BYTE / dword] = hasOperands ? operandHalves[0]! : 0;
-  dwords[base + COMMAND_HEADER_COMPARE_ADD_HIGH_BYTE / dword] = hasOperands ? operandHalves[1]! : 0;
-  dwords[base + COMMAND_HEADER_SWAP_LOW_BYTE / dword] = hasOperands ? operandHalves[2]! : 0;
-  dwords[base + COMMAND_HEADER_SWAP_HIGH_BYTE / dword] = hasOperands ? operandHalves[3]! : 0;
-  dwords[base + COMMAND_HEADER_ADDRESS_HANDLE_BYTE / dword] = request.addressHandle?.number ?? 0;
-  dwords[base + COMMAND_HEADER_DESTINATION_QUEUE_PAIR_BYTE / dword] = request.destinationQueuePair ?? 0;
-  dwords[base + COMMAND_HEADER_QUEUE_KEY_BYTE / dword] = request.queueKey ?? 0;
-  dwords[base + COMMAND_HEADER_BYTES / dword - 1] = 0;
+  dwords[(base + COMMAND_HEADER_COMPARE_ADD_LOW_BYTE / dword) | 0] = hasOperands ? operandHalves[0]! : 0;
+  dwords[(base + COMMAND_HEADER_COMPARE_ADD_HIGH_BYTE / dword) | 0] = hasOperands ? operandHalves[1]! : 0;
+  dwords[(base + COMMAND_HEADER_SWAP_LOW_BYTE / dword) | 0] = hasOperands ? operandHalves[2]! : 0;
+  dwords[(base + COMMAND_HEADER_SWAP_HIGH_BYTE / dword) | 0] = hasOperands ? operandHalves[3]! : 0;
+  dwords[(base + COMMAND_HEADER_ADDRESS_HANDLE_BYTE / dword) | 0] = request.addressHandle?.number ?? 0;
+  dwords[(base + COMMAND_HEADER_DESTINATION_QUEUE_PAIR_BYTE / dword) | 0] = request.destinationQueuePair ?? 0;
+  dwords[(base + COMMAND_HEADER_QUEUE_KEY_BYTE / dword) | 0] = request.queueKey ?? 0;
+  dwords[(base + COMMAND_HEADER_BYTES / dword - 1) | 0] = 0;
   const payload = at + COMMAND_HEADER_BYTES;
   if (bind !== undefined) encodeBinding(dwords, payload / dword, bind);
   else if (inlineData !== undefined) encodeInlineData(dwords, bytes, payload, inlineData);
-  else if (gather !== undefined) encodeGatherList(dwords, payload / dword, 'gather', gather);
+  else if (gather !== undefined) encodeList(dwords, payload / dword, 'gather', gather);
   const whole = Math.ceil((COMMAND_HEADER_BYTES + length) / SEGMENT_BYTES) * SEGMENT_BYTES;
   if (request.checksum === true) encodeChecksum(dwords, at, whole, origin.checksumSecret);
   return whole;

@@ -11,6 +11,9 @@ export interface RingEntry {
 }
 
 const dword = 4;
+// V8 folds a module's own constants where they are used, and loads an imported one at every use.
+const load = loadAcquire;
+const store = storeRelease;
 
 /** Index of entry `number` in a ring of `entries`, a power of two. */
 export function placeOf(number: number, entries: number): number {
@@ -65,7 +68,7 @@ export class DeviceRing {
 
   /** Whether the device has written the oldest unread entry. */
   get isWritten(): boolean {
-    return (loadAcquire(this.dwords, this.begin + this.phaseAt) & 1) === this.phase;
+    return (load(this.dwords, this.begin + this.phaseAt) & 1) === this.phase;
   }
 
   /** Marks the oldest entry as read. */
@@ -79,14 +82,14 @@ export class DeviceRing {
 
   /** Reports the number of entries read, so that the device can reuse their places. */
   tellRead(): void {
-    storeRelease(this.head, 0, this.count);
+    store(this.head, 0, this.count);
   }
 
   /** Calls back with the offset, in DWORDs, of each written, unread entry, oldest first. */
   eachWritten(visit: (place: number) => void): void {
     let { begin, phase } = this;
     for (let left = this.dwords.length; left > 0; left -= this.entryDwords) {
-      if ((loadAcquire(this.dwords, begin + this.phaseAt) & 1) !== phase) return;
+      if ((load(this.dwords, begin + this.phaseAt) & 1) !== phase) return;
       visit(begin);
       begin += this.entryDwords;
       if (begin < this.dwords.length) continue;

@@ -9,9 +9,12 @@ import { bits, isUint32, wrongRange, wrongType } from './arguments.ts';
 import type { GatherEntry } from './command.ts';
 
 const dword = 4;
-
-/** As Array.isArray, which would make a read-only list one of any. */
-const isArray: (value: unknown) => boolean = Array.isArray;
+// V8 folds a module's own constants where they are used, and loads an imported or exported one at every use.
+const isDword = isUint32;
+const hasNumbers = (entry: GatherEntry | undefined): entry is GatherEntry =>
+  typeof entry?.addressLow === 'number' &&
+  typeof entry.addressHigh === 'number' &&
+  typeof entry.localKey === 'number';
 
 /**
  * Refuses a list that is no array.
@@ -19,7 +22,7 @@ const isArray: (value: unknown) => boolean = Array.isArray;
  * @throws TypeError
  */
 export function checkList(path: string, list: readonly GatherEntry[]): void {
-  if (!isArray(list)) throw wrongType(path, 'an array of slices of memory regions', list);
+  if (!Array.isArray(list)) throw wrongType(path, 'an array of slices of memory regions', list);
 }
 
 /**
@@ -29,12 +32,10 @@ export function checkList(path: string, list: readonly GatherEntry[]): void {
  * @throws TypeError: no slice; RangeError: its length has more than 32 bits
  */
 export function checkSlice(path: string, index: number | undefined, entry: GatherEntry | undefined): void {
-  const { addressLow, addressHigh, length, localKey }: Partial<GatherEntry> = entry ?? {};
-  const isSlice =
-    typeof addressLow === 'number' && typeof addressHigh === 'number' && typeof localKey === 'number';
-  if (isSlice && isUint32(length!)) return;
+  const isSlice = hasNumbers(entry);
+  if (isSlice && isDword(entry.length)) return;
   const place = index === undefined ? path : `${path}[${index}]`;
-  if (isSlice) throw wrongRange(`${place}.length`, `${bits(32)} B`, length);
+  if (isSlice) throw wrongRange(`${place}.length`, `${bits(32)} B`, entry.length);
   throw wrongType(place, 'a slice of a memory region, as region.slice() gives it', entry);
 }
 
@@ -52,7 +53,7 @@ export function encodeGatherList(
   let at = first;
   for (let index = 0; index < list.length; index++) {
     const entry = list[index]!;
-    checkSlice(path, index, entry);
+    if (!hasNumbers(entry) || !isDword(entry.length)) checkSlice(path, index, entry);
     dwords[at + GATHER_ENTRY_ADDRESS_LOW_BYTE / dword] = entry.addressLow;
     dwords[at + GATHER_ENTRY_ADDRESS_HIGH_BYTE / dword] = entry.addressHigh;
     dwords[at + GATHER_ENTRY_LENGTH_BYTE / dword] = entry.length;

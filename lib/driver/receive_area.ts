@@ -57,6 +57,9 @@ interface AreaOwner {
 
 const requestKeys: ReadonlySet<string> = new Set<keyof ReceiveRequest>(['scatter', 'wrId']);
 const dword = 4;
+// V8 folds a module's own constants where they are used, and loads an imported one at every use.
+const store = storeRelease;
+const encodeList = encodeGatherList;
 
 /**
  * The memory of a receive queue: references in a circular buffer, the entries that they refer to (US6789143), and a tail record that the
@@ -158,10 +161,10 @@ export class ReceiveArea {
     if (keys !== 0) checkKeys(requestKeys, request);
     let count = 0;
     if (scatter !== undefined) {
-      checkList('scatter', scatter);
+      if (!Array.isArray(scatter)) checkList('scatter', scatter);
       count = scatter.length;
       if (count > this.scatterEntries) throw this.tooLong(count);
-      encodeGatherList(dwords, at + RECEIVE_ENTRY_HEADER_BYTES / dword, 'scatter', scatter);
+      encodeList(dwords, at + RECEIVE_ENTRY_HEADER_BYTES / dword, 'scatter', scatter);
     }
     dwords[at + RECEIVE_ENTRY_HEADER_SCATTER_COUNT_BYTE / dword] = count;
     return RECEIVE_ENTRY_HEADER_BYTES + count * GATHER_ENTRY_BYTES;
@@ -198,7 +201,7 @@ export class ReceiveArea {
    * Stores the tail after the entries, so that the device sees it after them. @param next sequence number of the next work request to post
    */
   storeTail(next: number): void {
-    storeRelease(this.tailDwords, RECEIVE_QUEUE_TAIL_TAIL_BYTE / dword, next);
+    store(this.tailDwords, RECEIVE_QUEUE_TAIL_TAIL_BYTE / dword, next);
   }
 
   /** Frees the area: the device no longer accesses it. */

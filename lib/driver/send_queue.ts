@@ -43,6 +43,9 @@ export interface SendQueueSizes {
 }
 
 const dword = 4;
+// V8 folds a module's own constants where they are used, and loads an imported one at every use.
+const encode = encodeCommand;
+const bytesOf = payloadBytes;
 const sequenceNumberDword = COMMAND_HEADER_SEND_QUEUE_SEQUENCE_NUMBER_BYTE / dword;
 
 /** A work request that was checked and encoded once. */
@@ -251,8 +254,8 @@ export class SendQueue {
     this.wrIds.set(slot, request.wrId);
     // Before the slot changes, because encoding a request that is then refused changes it too.
     if (this.prepared !== undefined) this.prepared[slot] = undefined;
-    this.lastBytes = encodeCommand(this.dwords, this.bytes, place, origin, sequenceNumber, request);
-    this.refer(slot, place, sequenceNumber, COMMAND_HEADER_BYTES + payloadBytes(request));
+    this.lastBytes = encode(this.dwords, this.bytes, place, origin, sequenceNumber, request);
+    this.refer(slot, place, sequenceNumber, COMMAND_HEADER_BYTES + bytesOf(request));
     this.next = (sequenceNumber + 1) & 0xffff;
     return slot;
   }
@@ -283,7 +286,7 @@ export class SendQueue {
       }
     }
     if (gather === undefined) return;
-    checkList('gather', gather);
+    if (!Array.isArray(gather)) checkList('gather', gather);
     if (gather.length > this.gatherEntries) {
       throw tooLong('gather', `${this.gatherEntries} (maxGatherEntries)`, gather.length);
     }

@@ -1,4 +1,4 @@
-import { isUint32, wrongRange, wrongType } from './arguments.ts';
+import { wrongRange, wrongType } from './arguments.ts';
 
 /** Receives the identifier of a completed work request, in two signed halves, which V8 stores without an allocation. */
 export interface WorkRequestIdHolder {
@@ -25,19 +25,12 @@ export class WorkRequestIds {
    * @throws TypeError neither number nor bigint; RangeError: not an integer from 0 to 2^53 − 1, or not a bigint from 0 to 2^64 − 1
    */
   set(slot: number, wrId: number | bigint = 0): void {
-    const { halves } = this;
-    if (typeof wrId === 'number') {
-      halves[2 * slot] = wrId;
-      halves[2 * slot + 1] = 0;
-      if (isUint32(wrId)) return;
-      if (!Number.isSafeInteger(wrId) || wrId < 0) throw wrongRange('wrId', rule, wrId);
-      halves[2 * slot + 1] = wrId / high;
-    } else {
-      if (typeof wrId !== 'bigint') throw wrongType('wrId', rule, wrId);
-      words[0] = wrId;
-      if (words[0] !== wrId) throw wrongRange('wrId', rule, wrId);
-      halves.set(wordHalves, 2 * slot);
+    if (typeof wrId !== 'number' || wrId >>> 0 !== wrId) {
+      this.setLong(slot, wrId);
+      return;
     }
+    this.halves[2 * slot] = wrId;
+    this.halves[2 * slot + 1] = 0;
   }
 
   /** @throws as {@link set} */
@@ -53,6 +46,21 @@ export class WorkRequestIds {
   get(slot: number, holder: WorkRequestIdHolder): void {
     holder.identifierLow = this.halves[2 * slot]!;
     holder.identifierHigh = this.halves[2 * slot + 1]!;
+  }
+
+  /** Stores an identifier of more than 32 bits, in a method of its own, so that V8 inlines {@link set} where work requests are posted. */
+  private setLong(slot: number, wrId: number | bigint): void {
+    const { halves } = this;
+    if (typeof wrId === 'number') {
+      if (!Number.isSafeInteger(wrId) || wrId < 0) throw wrongRange('wrId', rule, wrId);
+      halves[2 * slot] = wrId;
+      halves[2 * slot + 1] = wrId / high;
+    } else {
+      if (typeof wrId !== 'bigint') throw wrongType('wrId', rule, wrId);
+      words[0] = wrId;
+      if (words[0] !== wrId) throw wrongRange('wrId', rule, wrId);
+      halves.set(wordHalves, 2 * slot);
+    }
   }
 }
 

@@ -65,6 +65,8 @@ const capabilityKeys: ReadonlySet<string> = new Set<keyof QueuePairCapabilities>
   'maxScatterEntries',
   'maxInlineData',
 ]);
+// V8 folds a module's own constants where they are used, and loads an imported one at every use.
+const check = checkSendWorkRequest;
 const completionQueueNames = ['sendCompletionQueue', 'receiveCompletionQueue'] as const;
 
 /** Transport service: reliable connection, unreliable connection, unreliable datagram (InfiniBand volume 1, 3.2.2). */
@@ -230,7 +232,7 @@ export class QueuePair extends VerbsObject {
     this.requireSending();
     if (isBatch(requests)) this.postBatch(requests);
     else {
-      checkSendWorkRequest(this.driver.serviceType, requests);
+      check(this.driver.serviceType, requests);
       this.driver.post(requests);
     }
   }
