@@ -17,37 +17,37 @@ if (devices[0].startsWith('vfio:')) {
   process.setuid(user);
 }
 
-/** Runs a program; `listening` is called when it has written that the other end can begin. */
-function run(device, line, listening = () => {}) {
+/** Runs a program: when the other end can begin, and what it gave. */
+function run(device, line) {
   const given = ['dist/lib/cli/main.js', 'run', '--explain', '--device', device, '--', ...line.split(' ')];
   const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'pipe'] });
   const result = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr']) {
-    child[stream].setEncoding('utf8');
-    child[stream].on('data', (text) => {
-      result[stream] += text;
-      if (/local address|Waiting for client/.test(result.stdout)) listening();
-    });
-  }
-  return new Promise((resolve) => {
-    child.on('close', (status) => {
-      listening();
-      resolve({ status, ...result });
-    });
+  const ended = new Promise((resolve) => {
+    child.on('close', (status) => resolve({ status, ...result }));
   });
+  const listening = new Promise((resolve) => {
+    child.on('close', resolve);
+    for (const stream of ['stdout', 'stderr']) {
+      child[stream].setEncoding('utf8');
+      child[stream].on('data', (text) => {
+        result[stream] += text;
+        if (/local address|Waiting for client/.test(result.stdout)) resolve();
+      });
+    }
+  });
+  return { listening, ended };
 }
 
 const results = [];
 for (const line of lines) {
   const [first, second] = line.split(' | ');
   if (second === undefined) {
-    results.push(await run(devices[0], first));
+    results.push(await run(devices[0], first).ended);
     continue;
   }
-  let own;
-  await new Promise((resolve) => {
-    own = run(devices[0], `/usr/bin/stdbuf -oL ${first}`, resolve);
-  });
-  results.push(...(await Promise.all([run(devices[1], `${second} 127.0.0.1`), own])));
+  const server = run(devices[0], `/usr/bin/stdbuf -oL ${first}`);
+  await server.listening;
+  const client = run(devices[1], `${second} 127.0.0.1`);
+  results.push(await server.ended, await client.ended);
 }
 writeFileSync('/host/result.json', JSON.stringify(results));
