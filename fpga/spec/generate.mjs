@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cppEnums, cppFormats, cppParameters } from './generator/cpp.mjs';
+import { cppPciFunctions } from './generator/cpp_pci_functions.mjs';
 import { cppRegisters } from './generator/cpp_registers.mjs';
 import { formatsDocument, registersDocument } from './generator/document.mjs';
 import { cppFormatTable } from './generator/golden_cpp.mjs';
@@ -29,6 +30,7 @@ function outputs(model) {
     ['native/spec/parameters.h', cppParameters(model)],
     ['native/spec/enums.h', cppEnums(model)],
     ['native/spec/registers.h', cppRegisters(model)],
+    ['native/spec/pci_functions.h', cppPciFunctions(model)],
     ['native/spec/operations.h', cppOperations(model)],
     ['native/spec/packet_opcodes.h', cppPacketOpcodes(model)],
     ['native/spec/queue_pair_transitions.h', cppQueuePairTransitions(model)],

@@ -63,7 +63,7 @@ function librariesFor(device: string): string {
 /**
  * The device string that a program gets: what it says, and where it says nothing of them, a link at which programs of this machine meet,
  * and InfiniBand as the link layer, on which they need no options.
- * @throws DeviceStringError; BackendMissingError: programs of libibverbs do not run on such a device yet
+ * @throws DeviceStringError; PciError; BackendMissingError: programs of libibverbs do not run on such a device
  */
 export function deviceOfPrograms(text: string): string {
   const name = parseDeviceString(text);
@@ -86,11 +86,6 @@ export function deviceOfPrograms(text: string): string {
 
 /** The device string of a PCI function. @throws PciError: something stands between the program and it, as `hca setup` says */
 function ofPciFunction(name: Extract<DeviceName, { backend: 'pci' | 'vfio' }>): string {
-  if (name.backend === 'pci') {
-    throw new BackendMissingError(
-      `device "pci:${name.address}": pci: reaches memory of its own alone, and programs of libibverbs register any; expected: vfio:${name.address}`,
-    );
-  }
   const pciFunction = readPciFunction(name.address);
   const obstacles = pciFunction === undefined ? [] : obstaclesOf(name.backend, pciFunction);
   const obstacle = obstacles.find(({ blocks }) => blocks);

@@ -2,6 +2,7 @@
 
 #include "board/emulated_function.h"
 #include "driver/device_string.h"
+#include "driver/pci_backend.h"
 #include "driver/rtl_boards.h"
 #include "driver/served_backend.h"
 #include "driver/vfio_backend.h"
@@ -77,22 +78,20 @@ std::unique_ptr<Backend> open_backend(const std::string& device, int& error, std
   std::unique_ptr<Backend> backend;
   if (scheme == "vfio") {
     backend = open_vfio(rest, error, failure);
+  } else if (scheme == "pci") {
+    backend = open_pci(rest, error, failure);
   } else if (scheme == "serve") {
     backend = open_served(rest, error, failure);
   } else {
     error = ENOTSUP;
-    if (scheme == "pci")
-      failure =
-          "pci: reaches memory of its own alone, and programs of libibverbs register any; expected: vfio:" +
-          rest;
-    else if (scheme == "rtl")
+    if (scheme == "rtl")
       failure = "this library has no blocks in RTL; expected: libibverbs.so.1 of the folder verbs_rtl, which "
                 "hca run "
                 "takes and npm run fpga:addon builds";
     else
       failure =
           "programs of libibverbs do not run on such a device; expected: emu:[UF]?link=…, rtl:[UF]?link=…, "
-          "serve:PATH/UF or vfio:DDDD:BB:DD.F";
+          "serve:PATH/UF, vfio:DDDD:BB:DD.F or pci:DDDD:BB:DD.F";
   }
   if (backend == nullptr)
     failure = "device \"" + device + "\": " + failure;

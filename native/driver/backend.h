@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::driver {
 
-class SharedMemory;
+class ProgramMemory;
 
 // How a function of a kind is known on PCIe.
 struct PciIdentity {
@@ -35,9 +35,8 @@ public:
   // By which the removal event of its functions says that the device is gone: events of poll(2).
   virtual short removal_condition() const { return POLLIN; }
 
-  // By which memory of the program is shared with the process that holds the board; null: the function maps
-  // it.
-  virtual SharedMemory* shared_memory() { return nullptr; }
+  // By which the device reaches memory of the program; null: the function maps it.
+  virtual ProgramMemory* program_memory() { return nullptr; }
 };
 
 // The board that a device string names. Null: `failure` says why, and `error` is what a verb gives: EINVAL,

@@ -43,29 +43,17 @@ int DeviceFunction::identify() {
   if (version.major() != known.major())
     return explain(ENOTSUP, "its programming interface has major version " + std::to_string(version.major()) +
                                 ", not " + std::to_string(known.major()));
-  read_regions();
-  const Region& pages = regions_[static_cast<size_t>(spec::RegionType::underlying_function)];
-  const uint32_t functions = read_identity(spec::identity::underlying_functions);
-  for (underlying_function_ = 0; underlying_function_ < functions; ++underlying_function_) {
-    const Place page{pages.bar, pages.offset + uint64_t{underlying_function_} * pages.stride};
-    const spec::underlying_function::Status status{read_at(page, spec::underlying_function::status)};
-    if (status.bits != all_ones && status.underlying_function() == underlying_function_)
-      return 0;
-  }
-  return explain(ENODEV, "no register page of the board is this function's");
+  regions_ = read_regions(*function_);
+  read_board_name();
+  const std::optional<unsigned> own = find_own_number(*function_, regions_);
+  if (!own)
+    return explain(ENODEV, "no register page of the board is this function's");
+  underlying_function_ = *own;
+  return 0;
 }
 
-void DeviceFunction::read_regions() {
+void DeviceFunction::read_board_name() {
   namespace identity = spec::identity;
-  const uint32_t count = read_identity(identity::regions);
-  for (uint32_t index = 0; index < count; ++index) {
-    const uint32_t at = index * identity::region_stride;
-    const identity::Region region{read_identity(identity::region + at)};
-    const auto type = static_cast<size_t>(region.type());
-    if (type < regions_.size())
-      regions_[type] = {region.bar(), read64_identity(identity::region_offset + at),
-                        read_identity(identity::region_page_stride + at)};
-  }
   for (uint32_t index = 0; index < identity::board_name_count; ++index) {
     const uint32_t dword = read_identity(identity::board_name + index * identity::board_name_stride);
     board_name_.append(reinterpret_cast<const char*>(&dword), sizeof dword);
@@ -74,7 +62,7 @@ void DeviceFunction::read_regions() {
 }
 
 DeviceFunction::Place DeviceFunction::place(spec::RegionType region, unsigned page) const {
-  const Region& found = regions_[static_cast<size_t>(region)];
+  const BoardRegion& found = region_of(regions_, region);
   return {found.bar, found.offset + uint64_t{page} * found.stride};
 }
 
@@ -140,9 +128,9 @@ int DeviceFunction::map(void* memory, size_t bytes, board::DmaRights rights, std
                         uint64_t& mapping) {
   if (is_lost())
     return explain_loss();
-  if (SharedMemory* const shared = backend_.shared_memory()) {
+  if (ProgramMemory* const own = backend_.program_memory()) {
     std::string failure;
-    const int error = shared->map(memory, bytes, pieces, mapping, failure);
+    const int error = own->map(memory, bytes, pieces, mapping, failure);
     return error == 0 ? 0 : explain(error, failure);
   }
   const std::scoped_lock lock(mutex_);
@@ -157,8 +145,8 @@ int DeviceFunction::map(void* memory, size_t bytes, board::DmaRights rights, std
 }
 
 void DeviceFunction::unmap(uint64_t mapping) {
-  if (SharedMemory* const shared = backend_.shared_memory())
-    return shared->unmap(mapping);
+  if (ProgramMemory* const own = backend_.program_memory())
+    return own->unmap(mapping);
   const std::scoped_lock lock(mutex_);
   function_->unmap_dma(mapping);
 }
@@ -198,6 +186,11 @@ void DeviceFunction::write64_control(uint32_t offset, uint64_t value) {
   const Place page = place(spec::RegionType::control);
   const std::scoped_lock lock(mutex_);
   function_->write64(page.bar, page.offset + offset, value);
+}
+
+bool DeviceFunction::has_interrupts() {
+  const std::scoped_lock lock(mutex_);
+  return function_->facts().interrupt_vectors != 0;
 }
 
 int DeviceFunction::interrupt_event(unsigned vector) {

@@ -2,10 +2,10 @@
 
 #include "board/dma_memory.h"
 #include "driver/backend.h"
-#include "driver/shared_memory.h"
+#include "driver/board_regions.h"
+#include "driver/program_memory.h"
 #include "spec/enums.h"
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -108,20 +108,16 @@ public:
   };
   Place place(spec::RegionType region, unsigned page) const;
 
+  // Without interrupts the driver looks for events itself.
+  bool has_interrupts();
   // As BoardFunction::interrupt_event.
   int interrupt_event(unsigned vector);
 
 private:
-  struct Region {
-    unsigned bar = 0;
-    uint64_t offset = 0;
-    uint32_t stride = 0;
-  };
-
   DeviceFunction(Backend& backend, std::shared_ptr<board::BoardFunction> function)
       : backend_(backend), function_(std::move(function)) {}
   int identify();
-  void read_regions();
+  void read_board_name();
   Place place(spec::RegionType region) const {
     return place(region, region == spec::RegionType::underlying_function ? underlying_function_ : 0);
   }
@@ -134,7 +130,7 @@ private:
   std::map<uint64_t, board::DmaMemory> memory_; // by DMA address; unmapped before it goes
   std::shared_ptr<board::BoardFunction> function_;
   unsigned underlying_function_ = 0;
-  std::array<Region, 8> regions_; // by spec::RegionType
+  BoardRegions regions_;
   std::string board_name_;
 };
 

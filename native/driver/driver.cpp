@@ -19,6 +19,7 @@ namespace registers = spec::underlying_function;
 
 constexpr unsigned asynchronous_events_log2 = 8;
 constexpr int look_after = 1000; // milliseconds
+constexpr int poll_pause = 1;    // milliseconds, without interrupts
 // Time after which the rest of a started command does not arrive any more: the driver writes it in one go.
 constexpr uint64_t half_written_seconds = 1;
 constexpr std::chrono::seconds reset_patience{1};
@@ -139,7 +140,8 @@ void Driver::reset() {
 int Driver::listen(EventListener& listener) {
   const SignalsBlocked blocked;
   stop_ = link::Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stop_ || function_->interrupt_event(0) < 0 || function_->interrupt_event(completion_event_queue) < 0)
+  if (!stop_ || (function_->has_interrupts() && (function_->interrupt_event(0) < 0 ||
+                                                 function_->interrupt_event(completion_event_queue) < 0)))
     return explain(errno, "no descriptor is left for the events of the device");
   listener_ = &listener;
   thread_ = std::thread([this] { run(); });
@@ -157,22 +159,29 @@ void Driver::run() {
     if (event.revents != 0) [[maybe_unused]]
       const ssize_t taken = read(event.fd, &count, sizeof count);
   };
+  const bool has_interrupts = function_->has_interrupts();
+  const int pause = has_interrupts ? look_after : poll_pause;
+  int quiet = 0; // milliseconds, since something came or the driver has looked
   while (!function_->is_lost()) {
-    completions_.arm();
-    events_.arm();
-    const int ready = poll(polled.data(), polled.size(), look_after);
+    if (has_interrupts) {
+      completions_.arm();
+      events_.arm();
+    }
+    const int ready = poll(polled.data(), polled.size(), pause);
     if (polled[stopped].revents != 0)
       return;
     clear(polled[completed]);
     clear(polled[happened]);
     take_completions();
     take_events();
+    quiet = ready == 0 ? quiet + pause : 0;
     if (is_removed(polled[removed]))
       function_->lose(function_->removal_reason());
-    else if (ready == 0)
-      function_->look();
-    if (ready == 0)
-      queue_pairs_.visit([](QueuePair& queue_pair) { queue_pair.look(); });
+    if (quiet < look_after)
+      continue;
+    quiet = 0;
+    function_->look();
+    queue_pairs_.visit([](QueuePair& queue_pair) { queue_pair.look(); });
   }
   lose();
   poll(polled.data(), 1, -1);
@@ -292,8 +301,8 @@ int Driver::register_memory(uint32_t protection_domain, void* memory, uint64_t b
   return error;
 }
 
-// For one piece the smallest page that holds it whole, which keeps the list short; if none does, the largest
-// ones.
+// Of one piece the smallest page that holds it whole, which keeps the list short; if none does, the largest
+// ones. Of more, the largest that begin where they meet.
 int Driver::register_pieces(uint32_t protection_domain, std::span<const DmaPiece> pieces, uint64_t bytes,
                             uint64_t base, unsigned access_flags, uint32_t& key) {
   constexpr unsigned smallest_page_log2 = 12;
@@ -302,9 +311,12 @@ int Driver::register_pieces(uint32_t protection_domain, std::span<const DmaPiece
     return (piece.address + piece.bytes - 1) >> log2;
   };
   const DmaPiece& first = pieces.front();
+  uint64_t meeting = 0; // the bits of all addresses where they do
+  for (size_t piece = 1; piece < pieces.size(); ++piece)
+    meeting |= pieces[piece].address | (pieces[piece - 1].address + pieces[piece - 1].bytes);
   unsigned page_log2 = smallest_page_log2;
-  while (pieces.size() == 1 && page_log2 < largest_page_log2 &&
-         first.address >> page_log2 != last_page(first, page_log2))
+  while (page_log2 < largest_page_log2 && ((meeting >> page_log2) & 1) == 0 &&
+         (pieces.size() > 1 || first.address >> page_log2 != last_page(first, page_log2)))
     ++page_log2;
   uint64_t pages = 0;
   for (const DmaPiece& piece : pieces)

@@ -1,6 +1,7 @@
 #include "driver/mapped_ranges.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <sys/mman.h>
@@ -53,6 +54,20 @@ bool find_mapped(uintptr_t begin, uintptr_t end, std::vector<MappedRange>& found
     found.push_back(range);
   }
   return true;
+}
+
+int find_whole(uintptr_t begin, uintptr_t end, std::vector<MappedRange>& found, std::string& failure) {
+  if (!find_mapped(begin, end, found)) {
+    failure = "/proc/self/maps cannot be read, which says what memory the program has";
+    return EOPNOTSUPP;
+  }
+  uintptr_t covered = begin; // the program may have unmapped some of it since it was looked at
+  for (const MappedRange& range : found)
+    covered = range.begin == covered ? range.end : covered;
+  if (covered == end)
+    return 0;
+  failure = "the memory is not all there";
+  return EFAULT;
 }
 
 } // namespace fpga_verbs::driver

@@ -20,4 +20,7 @@ struct MappedRange {
 // The ranges that are mapped from `begin` to `end`, in order, cut to that. False: the system does not tell.
 bool find_mapped(uintptr_t begin, uintptr_t end, std::vector<MappedRange>& found);
 
+// The same, of memory that is mapped as a whole. Gives 0, or what a verb gives, and `failure` says why.
+int find_whole(uintptr_t begin, uintptr_t end, std::vector<MappedRange>& found, std::string& failure);
+
 } // namespace fpga_verbs::driver

@@ -146,17 +146,41 @@ __attribute__((no_sanitize("address"))) void copy_pages(void* to, const void* fr
   }
 }
 
-int replace_portion(uint8_t* pages, size_t bytes, void* shared, int protection) {
+// Memory that takes the place of pages: a mapping of shared memory, which stays where it is too, or private
+// memory, which moves.
+enum class Substitute : uint8_t { shared, moved };
+
+int replace_portion(uint8_t* pages, size_t bytes, void* substitute, Substitute kind, int protection) {
   const bool may_be_written = (protection & PROT_WRITE) != 0;
   if (may_be_written && mprotect(pages, bytes, PROT_READ) != 0)
     return errno;
-  copy_pages(shared, pages, bytes);
-  // Maps the shared memory a second time, in one step: no thread finds the range unmapped.
-  int error = mremap(shared, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED ? errno : 0;
+  copy_pages(substitute, pages, bytes);
+  // In one step: no thread finds the range unmapped. Of 0 bytes, shared memory is mapped a second time.
+  const size_t taken = kind == Substitute::shared ? 0 : bytes;
+  int error =
+      mremap(substitute, taken, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED ? errno : 0;
   if (error == 0)
     madvise(pages, bytes, MADV_DOFORK);
   if ((error != 0 || !may_be_written) && mprotect(pages, bytes, protection) != 0)
     error = errno;
+  return error;
+}
+
+// Gives errno; `done` bytes are replaced.
+int replace(uint8_t* pages, size_t bytes, uint8_t* substitute, Substitute kind, int protection,
+            size_t& done) {
+  const std::scoped_lock lock(changing);
+  int error = install_handler();
+  for (done = 0; done < bytes && error == 0;) {
+    const size_t portion = std::min(portion_bytes, bytes - done);
+    const SignalsBlocked blocked; // their handlers may write there, and would wait for this thread
+    frozen.end = reinterpret_cast<uintptr_t>(pages + done + portion);
+    frozen.begin = reinterpret_cast<uintptr_t>(pages + done);
+    ++freezes;
+    error = replace_portion(pages + done, portion, substitute + done, kind, protection);
+    frozen.begin = UINTPTR_MAX;
+    done += error == 0 ? portion : 0;
+  }
   return error;
 }
 
@@ -192,22 +216,25 @@ void copy_in_child() {
 } // namespace
 
 int replace_pages(void* pages, size_t bytes, void* shared, int protection) {
-  const std::scoped_lock lock(changing);
   auto* const from = static_cast<uint8_t*>(pages);
-  int error = install_handler();
-  for (size_t done = 0; done < bytes && error == 0; done += portion_bytes) {
-    const size_t portion = std::min(portion_bytes, bytes - done);
-    const SignalsBlocked blocked; // their handlers may write there, and would wait for this thread
-    frozen.end = reinterpret_cast<uintptr_t>(from + done + portion);
-    frozen.begin = reinterpret_cast<uintptr_t>(from + done);
-    ++freezes;
-    error = replace_portion(from + done, portion, static_cast<uint8_t*>(shared) + done, protection);
-    frozen.begin = UINTPTR_MAX;
-  }
+  size_t done = 0;
+  const int error = replace(from, bytes, static_cast<uint8_t*>(shared), Substitute::shared, protection, done);
   // realloc() lets the kernel move and extend a mapping, but shared memory has nothing after its end. If the
   // last page is of another kind, the kernel refuses, and realloc() copies.
   if (bytes > page)
     madvise(from + bytes - page, page, MADV_RANDOM);
+  return error;
+}
+
+int detach_from_file(void* pages, size_t bytes, int protection) {
+  void* const made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (made == MAP_FAILED)
+    return errno;
+  auto* const copy = static_cast<uint8_t*>(made);
+  size_t done = 0;
+  const int error = replace(static_cast<uint8_t*>(pages), bytes, copy, Substitute::moved, protection, done);
+  if (done < bytes) // other memory may lie by now where pages were moved from
+    munmap(copy + done, bytes - done);
   return error;
 }
 

@@ -76,7 +76,7 @@ public:
   std::shared_ptr<board::BoardFunction> open(std::string&) override { return function_; }
   bool advance() override { return false; }
   short removal_condition() const override { return POLLRDHUP; } // answers come there too
-  SharedMemory* shared_memory() override { return &memory_; }
+  ProgramMemory* program_memory() override { return &memory_; }
 
 private:
   std::shared_ptr<SharedFunction> function_;

@@ -30,13 +30,6 @@ bool is_of_this_stack(const MappedRange& range) {
 
 bool is_of_a_server(const MappedRange& range) { return range.name.starts_with("/memfd:fpga-verbs-memory"); }
 
-void add(std::vector<DmaPiece>& pieces, uint64_t address, uint64_t bytes) {
-  if (!pieces.empty() && pieces.back().address + pieces.back().bytes == address)
-    pieces.back().bytes += bytes;
-  else
-    pieces.push_back({address, bytes});
-}
-
 } // namespace
 
 SharedMemory::SharedMemory(board::BoardFunction& function) : function_(function) {
@@ -102,17 +95,8 @@ int SharedMemory::map(void* memory, size_t bytes, std::vector<DmaPiece>& pieces,
   const uintptr_t begin = address / page * page;
   const uintptr_t end = (address + bytes + page - 1) / page * page;
   Ranges ranges;
-  if (!find_mapped(begin, end, ranges)) {
-    failure = "/proc/self/maps cannot be read, which says what memory the program has";
-    return EOPNOTSUPP;
-  }
-  uintptr_t covered = begin; // the program may have unmapped some of it since it was looked at
-  for (const MappedRange& range : ranges)
-    covered = range.begin == covered ? range.end : covered;
-  if (covered != end) {
-    failure = "the memory is not all there";
-    return EFAULT;
-  }
+  if (const int error = find_whole(begin, end, ranges, failure))
+    return error;
   if (const int error = refuse(ranges, failure))
     return error;
   Segments segments;

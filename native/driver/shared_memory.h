@@ -1,6 +1,7 @@
 #pragma once
 
 #include "board/board.h"
+#include "driver/program_memory.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,24 +16,17 @@ namespace fpga_verbs::driver {
 
 struct MappedRange;
 
-// Memory of the program as a device reaches it: bytes at consecutive DMA addresses.
-struct DmaPiece {
-  uint64_t address = 0;
-  uint64_t bytes = 0;
-};
-
 // Memory of the program that is made shared with the process which holds the board: its pages get others
 // under them, with the same content, that both processes have mapped. So what the device writes is in the
 // program's own memory, and no copies are made afterwards. Thread-safe.
-class SharedMemory {
+class SharedMemory final : public ProgramMemory {
 public:
   // `function`: its memory is shared with its server.
   explicit SharedMemory(board::BoardFunction& function);
 
-  // Gives 0 and the pieces of the memory, in order, and what unmap() takes; or what a verb gives, and
-  // `failure` says why.
-  int map(void* memory, size_t bytes, std::vector<DmaPiece>& pieces, uint64_t& mapping, std::string& failure);
-  void unmap(uint64_t mapping);
+  int map(void* memory, size_t bytes, std::vector<DmaPiece>& pieces, uint64_t& mapping,
+          std::string& failure) override;
+  void unmap(uint64_t mapping) override;
 
 private:
   // Memory of the server that lies under pages of the program.

@@ -1,14 +1,10 @@
 #include "driver/vfio_backend.h"
 
+#include "driver/pci_files.h"
 #include "pci/vfio_function.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <string_view>
 #include <unistd.h>
 #include <utility>
 
@@ -33,26 +29,6 @@ private:
   PciIdentity identity_;
 };
 
-// Whether a text is DDDD:BB:DD.F.
-bool is_address(std::string_view text) {
-  constexpr std::string_view form = "0000:00:00.0";
-  return text.size() == form.size() && std::ranges::equal(text, form, [](char each, char of_form) {
-           return of_form == '0' ? std::isxdigit(static_cast<unsigned char>(each)) != 0 : each == of_form;
-         });
-}
-
-// The last path component of a link's target; "": none.
-std::string link_name(const fs::path& link) {
-  std::error_code none;
-  return fs::read_symlink(link, none).filename().string();
-}
-
-uint32_t number_in(const fs::path& file) {
-  std::string text;
-  std::ifstream(file) >> text;
-  return static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 0));
-}
-
 // The files of iommufd, if the kernel has them and the process may open them.
 void add_iommufd(const fs::path& sysfs, pci::VfioFunctionSetup& setup) {
   std::error_code none;
@@ -69,9 +45,6 @@ void add_iommufd(const fs::path& sysfs, pci::VfioFunctionSetup& setup) {
 
 // Reason why the function is not available, from its folder in sysfs; "": no obstacle there.
 std::string obstacle(const std::string& address, const fs::path& sysfs) {
-  std::error_code none;
-  if (!fs::exists(sysfs, none))
-    return "there is no PCI function " + address + "; expected: an address that lspci -D prints";
   if (link_name(sysfs / "iommu_group").empty())
     return "no IOMMU stands before " + address +
            "; expected: VT-d or AMD-Vi on in the firmware and on the kernel command line";
@@ -85,14 +58,10 @@ std::string obstacle(const std::string& address, const fs::path& sysfs) {
 } // namespace
 
 std::unique_ptr<Backend> open_vfio(const std::string& given, int& error, std::string& failure) {
-  error = EINVAL;
-  failure = "PCI address \"" + given + "\"; expected: DDDD:BB:DD.F, as lspci -D prints it";
-  if (!is_address(given))
+  std::string address = given;
+  const fs::path sysfs = find_pci_function(address, error, failure);
+  if (sysfs.empty())
     return nullptr;
-  std::string address = given; // in lower case, as sysfs has it
-  std::ranges::transform(address, address.begin(),
-                         [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
-  const fs::path sysfs = fs::path("/sys/bus/pci/devices") / address;
   error = ENODEV;
   failure = obstacle(address, sysfs);
   if (!failure.empty())

@@ -2,7 +2,6 @@
 
 #include "pci/configuration_space.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -11,21 +10,25 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 namespace fpga_verbs::pci {
 
 namespace {
 
 constexpr const char* shell = "/bin/sh";
-// Its file descriptors 3 and 4 are memory and configuration space, the latter at the command register (offset
-// 4). $1 is the new value of the low byte of that register. All commands are built into the shell, so no
-// other program is needed. The function answers a configuration write after all its earlier writes.
-constexpr const char* program = R"(trap '' HUP INT QUIT TERM
-read -r closed || printf "$1" >&4
-)";
-constexpr const char* name = "fpga-verbs: ends the DMA of a PCI function whose process is killed";
+// File descriptors of the guard; configuration space stands at the command register (offset 4).
 constexpr int memory_there = 3;
 constexpr int configuration_there = 4;
+constexpr int line_there = 5;
+constexpr int pins_there = 6;
+// $1 is the new value of the low byte of the command register. All commands are built into the shell, so no
+// other program is needed. The function answers a configuration write after all its earlier writes. The first
+// shell ends at once, and the process which is left belongs to init.
+constexpr const char* program = R"(trap '' HUP INT QUIT TERM
+{ read -r closed <&5 || printf "$1" >&4; } &
+)";
+constexpr const char* name = "fpga-verbs: ends the DMA of a PCI function whose process is killed";
 
 // Quoted as printf of a shell reads it.
 std::string command_without_master(int configuration) {
@@ -48,11 +51,21 @@ void set_attributes(posix_spawnattr_t& attributes) {
   posix_spawnattr_setsigmask(&attributes, &signals);
 }
 
+// Waits for the first shell. False: it failed. The program's own handler of SIGCHLD may have taken its
+// status.
+bool has_ended_well(pid_t process) {
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0)
+    if (errno != EINTR)
+      return errno == ECHILD;
+  return status == 0;
+}
+
 } // namespace
 
-std::unique_ptr<DmaGuard> DmaGuard::start(int configuration, int memory, std::string& failure) {
+std::unique_ptr<DmaGuard> DmaGuard::start(const Files& files, std::string& failure) {
   // The file position is shared with the other process, so reads and writes here name their offset.
-  if (lseek(configuration, PCI_COMMAND, SEEK_SET) != PCI_COMMAND) {
+  if (lseek(files.configuration, PCI_COMMAND, SEEK_SET) != PCI_COMMAND) {
     failure = std::string("the command register is not reached: ") + std::strerror(errno);
     return nullptr;
   }
@@ -63,53 +76,65 @@ std::unique_ptr<DmaGuard> DmaGuard::start(int configuration, int memory, std::st
   }
   // First duplicates the descriptors above the numbers that they get there: a descriptor here may have one of
   // those.
-  constexpr int beyond = configuration_there + 1;
-  const std::array<int, 3> given{fcntl(ends[0], F_DUPFD_CLOEXEC, beyond),
-                                 fcntl(memory, F_DUPFD_CLOEXEC, beyond),
-                                 fcntl(configuration, F_DUPFD_CLOEXEC, beyond)};
-  const int reason = errno;
-  close(ends[0]);
-  if (std::ranges::min(given) < 0) { // the other would have nothing to end DMA by
-    for (const int descriptor : given)
-      close(descriptor);
-    close(ends[1]);
-    failure = std::string("no file descriptor is left: ") + std::strerror(reason);
-    return nullptr;
+  struct Given {
+    int number;
+    int there;
+  };
+  std::vector<Given> given{
+      {files.memory, memory_there}, {files.configuration, configuration_there}, {ends[0], line_there}};
+  if (files.pins >= 0)
+    given.push_back({files.pins, pins_there});
+  int reason = 0;
+  for (Given& each : given) {
+    each.number = fcntl(each.number, F_DUPFD_CLOEXEC, pins_there + 1);
+    if (each.number < 0)
+      reason = errno;
   }
+  close(ends[0]);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, given[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, given[1], memory_there);
-  posix_spawn_file_actions_adddup2(&actions, given[2], configuration_there);
+  for (const Given& each : given)
+    posix_spawn_file_actions_adddup2(&actions, each.number, each.there);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
   posix_spawnattr_t attributes;
   set_attributes(attributes);
-  std::array<std::string, 5> words{shell, "-c", program, name, command_without_master(configuration)};
+  std::array<std::string, 5> words{shell, "-c", program, name, command_without_master(files.configuration)};
   std::array<char*, 6> arguments{};
   for (size_t i = 0; i < words.size(); ++i)
     arguments[i] = words[i].data();
   pid_t process = 0;
-  const int error = posix_spawn(&process, shell, &actions, &attributes, arguments.data(), environ);
+  bool has_started = false;
+  if (reason != 0) { // the other would have nothing to end DMA by
+    failure = std::string("no file descriptor is left: ") + std::strerror(reason);
+  } else {
+    reason = posix_spawn(&process, shell, &actions, &attributes, arguments.data(), environ);
+    has_started = reason == 0 && has_ended_well(process);
+    if (!has_started)
+      failure = std::string(shell) +
+                " cannot be started, which would end the DMA of the function if this process is killed: " +
+                (reason == 0 ? "it failed" : std::strerror(reason));
+  }
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  for (const int descriptor : given)
-    close(descriptor);
-  if (error == 0)
-    return std::unique_ptr<DmaGuard>(new DmaGuard(process, ends[1]));
+  for (const Given& each : given)
+    if (each.number >= 0)
+      close(each.number);
+  if (has_started)
+    return std::unique_ptr<DmaGuard>(new DmaGuard(ends[1]));
   close(ends[1]);
-  failure = std::string(shell) +
-            " cannot be started, which would end the DMA of the function if this process is killed: " +
-            std::strerror(error);
   return nullptr;
 }
 
+// The guard holds the lock of the function: it has ended when its end of the line is closed.
 DmaGuard::~DmaGuard() {
   constexpr std::array<char, 7> closed{'c', 'l', 'o', 's', 'e', 'd', '\n'};
   send(line_, closed.data(), closed.size(), MSG_NOSIGNAL); // fails where the other was killed
-  close(line_);
-  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  char nothing = 0;
+  while (read(line_, &nothing, sizeof nothing) < 0 && errno == EINTR) {
   }
+  close(line_);
 }
 
 } // namespace fpga_verbs::pci

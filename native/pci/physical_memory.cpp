@@ -1,5 +1,6 @@
 #include "pci/physical_memory.h"
 
+#include "pci/page_addresses.h"
 #include "spec/parameters.h"
 
 #include <cerrno>
@@ -19,30 +20,12 @@ constexpr size_t spare_pages = 16; // taken more than are needed, to find consec
 
 constexpr const char* no_huge_pages = "no hugepage of 2 MiB is free; expected: some reserved by echo 64 > "
                                       "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages; there is none";
-constexpr const char* no_addresses =
-    "/proc/self/pagemap does not show physical addresses; expected: root, or "
-    "CAP_SYS_ADMIN, or vfio: instead of pci:; there is no memory";
-
 std::string no_descriptor() { return std::string("no file descriptor is left: ") + std::strerror(errno); }
 
 // Physical address of the memory mapped at `memory`; 0: unknown, for the reason in `failure`.
 uint64_t physical_address(const void* memory, std::string& failure) {
-  constexpr uint64_t present = uint64_t{1} << 63;
-  constexpr uint64_t frame = (uint64_t{1} << 55) - 1; // Linux, admin-guide/mm/pagemap
-  const auto system_page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  if (pagemap < 0) {
-    failure = errno == EMFILE || errno == ENFILE ? no_descriptor() : no_addresses;
-    return 0;
-  }
-  uint64_t entry = 0;
-  const uint64_t at = reinterpret_cast<uintptr_t>(memory) / system_page * sizeof entry;
-  const bool read = pread(pagemap, &entry, sizeof entry, static_cast<off_t>(at)) == sizeof entry;
-  close(pagemap);
-  const uint64_t address = read && (entry & present) != 0 ? (entry & frame) * system_page : 0;
-  if (address == 0)
-    failure = no_addresses;
-  return address;
+  uint64_t address = 0;
+  return read_page_addresses(memory, {&address, 1}, failure) ? address : 0;
 }
 
 } // namespace

@@ -51,6 +51,10 @@ std::shared_ptr<SysfsFunction> SysfsFunction::open(const SysfsFunctionSetup& set
     return nullptr;
   }
   std::shared_ptr<SysfsFunction> function(new SysfsFunction(configuration, setup.underlying_function));
+  if (setup.pins_pages) {
+    function->pinned_pages_ = PinnedPages::make();
+    function->pinning_error_ = errno;
+  }
   for (const SysfsRange& range : setup.ranges) {
     const int file = ::open(range.path.c_str(), O_RDWR | O_CLOEXEC);
     if (file < 0)
@@ -81,7 +85,8 @@ board::DmaMemory SysfsFunction::allocate_dma(size_t bytes, uint64_t& address, st
   board::DmaMemory memory = memory_->allocate(bytes, address, failure);
   if (!memory || guard_ != nullptr)
     return memory;
-  guard_ = DmaGuard::start(configuration_, memory_->file(), failure);
+  const int pins = pinned_pages_ == nullptr ? -1 : pinned_pages_->file();
+  guard_ = DmaGuard::start({configuration_, memory_->file(), pins}, failure);
   if (guard_ == nullptr)
     return {};
   if (!set_bus_master(configuration_, 0, true)) {
@@ -90,6 +95,11 @@ board::DmaMemory SysfsFunction::allocate_dma(size_t bytes, uint64_t& address, st
     return {};
   }
   return memory;
+}
+
+PinnedPages* SysfsFunction::pinned_pages() {
+  errno = pinning_error_;
+  return pinned_pages_.get();
 }
 
 const char* SysfsFunction::foreign_memory_refusal() const {

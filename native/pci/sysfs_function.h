@@ -3,7 +3,9 @@
 #include "pci/dma_guard.h"
 #include "pci/mapped_function.h"
 #include "pci/physical_memory.h"
+#include "pci/pinned_pages.h"
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +26,7 @@ struct SysfsFunctionSetup {
   std::string reset_path;         // the file `reset`; empty: it is not reset
   std::vector<SysfsRange> ranges;
   unsigned underlying_function = 0;
+  bool pins_pages = false; // for pinned_pages()
 };
 
 // A PCI function through sysfs files, without an IOMMU: DMA addresses are physical addresses, and there are
@@ -42,6 +45,10 @@ public:
   std::optional<uint64_t> map_dma(void* memory, size_t bytes, board::DmaRights rights) override;
   bool unmap_dma(uint64_t address) override;
   void stop_dma() override;
+
+  // For memory of the process that the device reaches, which stays pinned until DMA has ended, even if the
+  // process is killed. Null: errno has the reason.
+  PinnedPages* pinned_pages();
   int interrupt_event(unsigned vector) override;
 
 private:
@@ -49,6 +56,8 @@ private:
 
   int configuration_;
   std::shared_ptr<PhysicalMemory> memory_;
+  std::unique_ptr<PinnedPages> pinned_pages_;
+  int pinning_error_ = EOPNOTSUPP;
   std::unique_ptr<DmaGuard> guard_; // while it is bus master
 };
 

@@ -114,7 +114,7 @@ void start_dma_guard(const Napi::CallbackInfo& info) {
     return open(path.As<Napi::String>().Utf8Value().c_str(), O_RDWR | O_CLOEXEC);
   };
   std::string failure;
-  std::unique_ptr<pci::DmaGuard> guard = pci::DmaGuard::start(file(info[0]), file(info[1]), failure);
+  std::unique_ptr<pci::DmaGuard> guard = pci::DmaGuard::start({file(info[0]), file(info[1]), -1}, failure);
   if (guard == nullptr)
     throw Napi::Error::New(info.Env(), failure);
   static_cast<void>(guard.release());

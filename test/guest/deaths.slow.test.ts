@@ -143,6 +143,11 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
     const words = ['-o', path.join(guest.host, 'fatal'), source, '-libverbs', '-lpthread'];
     expect(spawnSync('gcc', words, { env: toolEnvironment() }).status).toBe(0);
     guest.boot(context, { ...behindIommu, megabytes: 512 }, inThisProcess([board]));
+    const refusal = (device: string): Promise<string> =>
+      guest.run(`${verbs} FPGA_VERBS_DEVICE=${device} ibv_devinfo 2>&1 || true`);
+    expect(await refusal(`pci:${slot}`)).toContain(`expected: vfio:${slot} instead of pci:${slot}`);
+    expect(await refusal('pci:0000:00:00.0')).toContain('0000:00:00.0 is no HCA; expected: a function that');
+    expect(await refusal(`vfio:${slot}`)).toContain(`${slot} is not bound to vfio-pci`);
     await guest.run(bind);
     const begun = await guest.run(
       `sh -c '${fatalByUser}' > /host/work 2>&1 & echo $! > /tmp/work;
@@ -176,7 +181,44 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
   });
 });
 
+/** Pages that the kernel holds where they are, for devices; each CPU counts by itself until the counts are refreshed. */
+const pinned = `{ echo 1 > /proc/sys/vm/stat_refresh; } 2> /dev/null; awk '/nr_foll_pin_acquired/ {a = $2} /nr_foll_pin_released/ {r = $2} END {print a - r}' /proc/vmstat`;
+
 describe('deaths in a virtual machine without an IOMMU', guestTests(timeLimit), () => {
+  it('of a program of libibverbs: its memory stays pinned until its DMA has ended', async (context) => {
+    requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
+    const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 4096, linkLayer: 'infiniband' });
+    onTestFinished(() => board.close());
+    const guest = new Guest();
+    const source = fileURLToPath(new URL('../libibverbs/programs/pinned_memory.c', import.meta.url));
+    const words = ['-o', path.join(guest.host, 'program'), source, '-libverbs', '-lpthread'];
+    expect(spawnSync('gcc', words, { env: toolEnvironment() }).status).toBe(0);
+    const sizes = { ...withoutIommu, megabytes: 512, kernel: 'hugepages=56' };
+    guest.boot(context, sizes, inThisProcess([board]));
+    const pages = await guest.run(freePages);
+    const before = Number(await guest.run(pinned));
+    const work = `${verbs} FPGA_VERBS_DEVICE=pci:${slot} exec /host/program`;
+    const said = await guest.run(
+      `sh -c '${work}' > /host/work 2>&1 & echo $! > /tmp/work;
+      while ! grep -qs held /host/work && kill -0 $(cat /tmp/work); do sleep 0.1; done; cat /host/work`,
+    );
+    expect(said).toBe('ok held');
+    const bytes = 2 ** 20;
+    expect(Number(await guest.run(pinned)) - before).toBeGreaterThanOrEqual(bytes / 4096);
+    const guard = await guest.run(guards);
+    expect(guard).toMatch(/^\d+$/);
+    await guest.run(`kill -STOP ${guard}; ${kill}`);
+    expect(await guest.run(isMaster)).toBe('1');
+    expect(Number(await guest.run(pinned)) - before).toBeGreaterThanOrEqual(bytes / 4096);
+    await guest.run(`kill -CONT ${guard}; while kill -0 ${guard} 2> /dev/null; do sleep 0.1; done`);
+    expect(await guest.run(isMaster)).toBe('0');
+    await guest.run(`until [ $(${pinned}) = ${before} ]; do sleep 0.1; done`);
+    expect(await guest.run(freePages)).toBe(pages);
+    expect(await guest.run(`${verbs} FPGA_VERBS_DEVICE=pci:${slot} ibv_devinfo`)).toContain('PORT_ACTIVE');
+    expect(await guest.run(isMaster)).toBe('0');
+    await guest.end();
+  });
+
   it('of the application, then of the device: no process is given memory that the device reaches, and the next works', async (context) => {
     const guest = new Guest();
     const device = await deviceOf(guest, withoutIommu);
