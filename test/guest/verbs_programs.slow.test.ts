@@ -20,7 +20,7 @@ interface ProgramRun {
   readonly stderr: string;
 }
 
-it('ibv_devinfo and a C program, through vfio:', guestTests(timeLimit), async (context) => {
+it('ibv_devinfo and a C program run through vfio:', guestTests(timeLimit), async (context) => {
   requireTool('g++', context);
   requireTool('ibv_rc_pingpong', context);
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
