@@ -64,7 +64,7 @@ describe('collect_buffer in SystemVerilog', () => {
   });
 
   // Fewer pages than one reset sweep covers.
-  it('matches the device model with two VCBs', patient, (context) => {
+  it('passes the same bench with two VCBs', patient, (context) => {
     const few = {
       ...small,
       UNDERLYING_FUNCTIONS: 2,

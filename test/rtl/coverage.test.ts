@@ -12,7 +12,8 @@ interface Point {
   readonly what: string;
   readonly count: number;
 }
-const { pointsOf, rowsOf } = (await import(`${root}fpga/scripts/coverage.mjs`)) as {
+const { benchTests, pointsOf, rowsOf } = (await import(`${root}fpga/scripts/coverage.mjs`)) as {
+  readonly benchTests: string;
   pointsOf(texts: readonly string[]): Point[];
   rowsOf(points: readonly Point[]): string[][];
 };
@@ -34,6 +35,12 @@ describe('coverage of the RTL', () => {
     const common = { bench: 'virtual_kick', source: 'data_list', line: 7 };
     expect(points).toContainEqual({ ...common, kind: 'branch', what: 'if', count: 3 });
     expect(rowsOf(points)).toContainEqual(['virtual_kick', 'data_list', '1 of 2', '0 of 1']);
+  });
+
+  it.each(blockNames)('is measured by a test of %s', (block) => {
+    const file = block.startsWith('burst_') ? 'bursts.ts' : `${block}.slow.test.ts`;
+    const names = readFileSync(`${root}test/rtl/${file}`, 'utf8').match(/['`][^'`]*['`],/g);
+    expect(names?.filter((name) => new RegExp(benchTests).test(name))).not.toEqual([]);
   });
 
   it.each(blockNames)('is documented with a row for each source of %s', (block) => {
