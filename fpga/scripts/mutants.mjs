@@ -1,10 +1,10 @@
-// Builds blocks of fpga/rtl with one fault at a time (fpga/tb/mutants.json) and requires that their benches beside the device model find
-// it; notes in fpga/doc/mutants.md what found each.
+// Builds blocks of fpga/rtl with one fault at a time (fpga/tb/mutants.json) and requires that their benches, which compare them with the
+// device model, detect it. Writes the first difference of each to fpga/doc/mutants.md.
 //
 //   node fpga/scripts/mutants.mjs [--print] [NAME]…
 //
-// Without a name: all. Names of blocks stand for their mutants. --print leaves the document alone. A mutant is a piece of a source and what
-// stands there instead. Wants `npm run setup` before, for the device model.
+// Without a name: all. The name of a block selects its mutants. --print leaves the document unchanged. A mutant is a text of a source and its
+// replacement. Needs `npm run setup` first, for the device model.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ process.chdir(path.join(import.meta.dirname, '../..'));
 const document = 'fpga/doc/mutants.md';
 const model = 'build/native/libfpga_verbs_native.a';
 const atOnce = ['VM_PARALLEL_BUILDS=0', 'OPT_FAST=-O0', 'OPT_SLOW=-O0', 'OPT_GLOBAL=-O0'];
-const timeLimit = 600_000; // ms for a run: a fault may keep it from ending
+const timeLimit = 600_000; // ms for a run: a fault can make it run forever
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -55,13 +55,13 @@ for (const mutant of wanted) {
     `${found === undefined ? 'SURVIVED' : 'red     '}  ${mutant.name.padEnd(40)}  ${found ?? mutant.what}`,
   );
   rows.push([mutant.block, mutant.name, mutant.what, found === undefined ? '**survived**' : found]);
-  if (!values.print) note(); // Each at once: all of them take a while.
+  if (!values.print) note(); // After each mutant: all of them take long.
 }
 const survived = rows.filter(([, , , found]) => found === '**survived**').length;
 console.log(`\n${rows.length - survived} red, ${survived} survived`);
 process.exitCode = survived === 0 ? 0 : 1;
 
-/** Builds the bench of a block at a shape, with a fault; where. */
+/** Builds the bench of a block at a shape, with a fault; returns its path. */
 function build(block, shape, mutant) {
   const sizes = Object.entries(shape);
   const directory = `build/rtl/mutants/${block}_${Object.values(shape).join('_')}`;
@@ -71,7 +71,7 @@ function build(block, shape, mutant) {
     if (path.basename(source, '.sv') !== mutant?.source) return source;
     const text = readFileSync(source, 'utf8');
     if (text.split(mutant.from).length !== 2)
-      throw new Error(`${mutant.name}: what it replaces is not once in ${source}`);
+      throw new Error(`${mutant.name}: the text that it replaces must occur once in ${source}`);
     const copy = path.join(here, path.basename(source));
     writeFileSync(
       copy,
@@ -90,7 +90,7 @@ function build(block, shape, mutant) {
       '--exe',
       '--assert',
       '-Wall',
-      '-Wno-fatal', // Signals that only the right way uses are unused with a fault.
+      '-Wno-fatal', // A fault can leave signals unused.
       '-Wno-WIDTH',
       '-O3',
       '--Mdir',
@@ -116,7 +116,7 @@ function build(block, shape, mutant) {
   return path.join(here, `V${block}`);
 }
 
-/** How the bench says that RTL and model differ; undefined: they do not. */
+/** The first difference between RTL and model that the bench reports; undefined: none. */
 function differs(program, { seeds, clocks }) {
   for (const seed of seeds) {
     const { stdout, status, error } = spawnSync(program, [seed, clocks].map(String), {
@@ -134,7 +134,7 @@ function differs(program, { seeds, clocks }) {
   return undefined;
 }
 
-/** Puts the rows in the document, in place of those of the same mutants. */
+/** Writes the rows to the document, in place of the rows of the same mutants. */
 function note() {
   const text = readFileSync(document, 'utf8');
   const begin = text.indexOf('| block | mutant');

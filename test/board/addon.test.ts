@@ -5,8 +5,8 @@ import { magic, makeBoard, openFunction, registerBar, vcbBar } from '../helpers/
 
 const { EmulatedBoard, cacheLineRoundTrip } = loadAddon();
 
-describe('what is closed', () => {
-  it('throws an Error with the code ERR_CLOSED, and can be closed again', () => {
+describe('a closed board or function', () => {
+  it('throws ERR_CLOSED from every call, and can be closed again', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     const memory = opened.allocateMemory(64);
@@ -32,7 +32,7 @@ describe('what is closed', () => {
     expect(() => board.open(0)).toThrow(closed);
   });
 
-  it('a function outlives the handle of its board', () => {
+  it('leaves a function usable when only the handle of its board is closed', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     board.close();
@@ -40,7 +40,7 @@ describe('what is closed', () => {
   });
 });
 
-describe('wrong arguments are refused by name', () => {
+describe('an error names the wrong argument', () => {
   it('of a board', () => {
     const make = (options: object) => () => new EmulatedBoard(options);
     expect(make({ progress: 'fast' })).toThrow(/progress must be one of shared, own, stepped/);
@@ -65,7 +65,7 @@ describe('wrong arguments are refused by name', () => {
     expect(() => opened.commandWriter({} as never, 2)).toThrow(/DmaMemory of allocateMemory/);
   });
 
-  it('of a command writer: nothing outside its memory is read, nothing misplaced is written', () => {
+  it('of a command writer, which reads nothing outside its memory and writes nothing misaligned', () => {
     const opened = openFunction(makeBoard());
     const { write } = opened.commandWriter(opened.allocateMemory(4096), vcbBar);
     write(64, 4096 - 320, 320);
@@ -85,8 +85,8 @@ describe('wrong arguments are refused by name', () => {
   });
 });
 
-describe('boards of one name', () => {
-  it('are one board, as long as one is open', () => {
+describe('boards with the same name', () => {
+  it('are one board as long as one of them is open', () => {
     const [first, second] = [0, 1].map(
       () => new EmulatedBoard({ name: 'shared by name', progress: 'stepped' }),
     );
@@ -102,8 +102,8 @@ describe('boards of one name', () => {
   });
 });
 
-describe('facts and figures', () => {
-  it('an open function says what it is', () => {
+describe('the addon', () => {
+  it('reports the facts of an open function', () => {
     expect(openFunction(makeBoard({ progress: 'stepped', mapping: 'uncached' }), 1).facts()).toEqual({
       backend: 'emu',
       progress: 'stepped',
@@ -116,7 +116,7 @@ describe('facts and figures', () => {
     });
   });
 
-  it('the floor is measured as often as asked', () => {
+  it('measures the cache-line round trip as many times as asked', () => {
     const samples = cacheLineRoundTrip(100, -1, -1);
     expect(samples).toHaveLength(100);
     expect(samples.every((nanoseconds) => nanoseconds >= 0)).toBe(true);

@@ -65,13 +65,13 @@ describe('a device string', () => {
     ['serve:lab/4711', /underlying function "4711"; expected: a whole number/],
     ['pci:3b:00.0', /PCI address "3b:00.0"; expected: DDDD:BB:DD.F/],
     ['vfio:0000:3b:00.9', /PCI address "0000:3b:00.9"/],
-  ])('%s is refused with the part that is wrong', (text, message) => {
+  ])('%s is refused, and the error names the wrong part', (text, message) => {
     expect(() => parseDeviceString(text)).toThrow(DeviceStringError);
     expect(() => parseDeviceString(text)).toThrow(message);
     expect(() => parseDeviceString(text)).toThrow(`device "${text}"`);
   });
 
-  it('comes back from what it names', () => {
+  it('is parsed to the options that it was formatted from', () => {
     const name = fc.record({
       backend: fc.constant('emu' as const),
       underlyingFunction: fc.nat({ max: 7 }),
@@ -92,7 +92,7 @@ describe('a device string', () => {
     );
   });
 
-  it('that counts is the one given, else that of the environment, else emu:', () => {
+  it('defaults to the one of the environment, then to emu:', () => {
     vi.stubEnv('FPGA_VERBS_DEVICE', '');
     expect(chosenDeviceString()).toBe('emu:');
     vi.stubEnv('FPGA_VERBS_DEVICE', 'emu:2');
@@ -101,14 +101,14 @@ describe('a device string', () => {
   });
 });
 
-describe('opening a board by its name', () => {
-  it('rtl: says how to build its addon where there is none', () => {
-    if (existsSync('build/Release/fpga_verbs_rtl.node')) return; // tests of rtl build it
+describe('opening a board by a device string', () => {
+  it('names the command that builds the rtl: addon if it is missing', () => {
+    if (existsSync('build/Release/fpga_verbs_rtl.node')) return; // the tests of RTL build it
     expect(() => openBoard(parseDeviceString('rtl:'))).toThrow(BackendMissingError);
     expect(() => openBoard(parseDeviceString('rtl:'))).toThrow('npm run fpga:addon');
   });
 
-  it('gives a board of its own, or the one of the name', () => {
+  it('opens a new board, or the open board with the given name', () => {
     const facts = (text: string): unknown => {
       const opened = openBoard(parseDeviceString(text));
       const { underlyingFunction } = opened.facts();
@@ -125,7 +125,7 @@ describe('opening a board by its name', () => {
   });
 });
 
-it('an array with holes is no device string, and is not searched', () => {
+it('a sparse array is refused as a device string without being scanned', () => {
   const holes = Object.assign([], { length: 2 ** 32 - 1 }) as unknown as string;
   expect(() => parseDeviceString(holes)).toThrow('a device string must be a string, got object');
 });

@@ -29,7 +29,7 @@ import {
 import { closing, describeOnBackends, makeBoard, openDriver, type Backend } from '../helpers/backends.ts';
 
 const recordsLog2 = 3;
-const shortTime = 5_000_000; // nanoseconds; a wait for a record that does not come ends then
+const shortTime = 5_000_000; // nanoseconds; ends the wait for a record that never arrives
 
 interface Probed {
   readonly board: EmulatedBoard;
@@ -39,7 +39,7 @@ interface Probed {
   readonly probe: DoorbellProbe;
 }
 
-/** A probe whose send queue and ring of records are so small that every run goes round them. */
+/** A probe whose send queue and record ring are small enough for every run to wrap them. */
 function makeProbe(
   backend: Backend,
   { payloadBytes = 32, ...changed }: Partial<DoorbellProbeSetup> & { payloadBytes?: number } = {},
@@ -76,9 +76,9 @@ function allowedCpus(): string {
 
 describeOnBackends('a doorbell probe', (backend) => {
   it.each([1, 2, 3, 4, 9])(
-    'posts a command to each virtual collect buffer in turn, with a fence for %i',
+    'posts to the virtual collect buffers in turn, with one fence for every %i commands',
     (commandsPerFence) => {
-      // Writes wait for a fence.
+      // Writes stay in the buffer until a fence.
       const { driver, source, setup } = makeProbe(backend, {}, { mapping: 'adversarial' });
       const [first, second] = driver.virtualCollectBuffers.all;
       const probe = driver.device.board.doorbellProbe({
@@ -99,13 +99,13 @@ describeOnBackends('a doorbell probe', (backend) => {
     },
   );
 
-  it('looks for records all the time, when it is to', () => {
+  it('polls for records continuously if asked to', () => {
     const { probe } = makeProbe(backend);
     const run = probe.run(20, true, true);
     expect(partsOf(run).map(({ length }) => length)).toEqual(Array<number>(7).fill(20));
   });
 
-  it.each([0, 4, 96, 256])('takes every part of every post of %i B, in order', (payloadBytes) => {
+  it.each([0, 4, 96, 256])('times every part of every post of %i B, in order', (payloadBytes) => {
     const { probe } = makeProbe(backend, { payloadBytes });
     const run = probe.run(40, true);
     expect(partsOf(run).map(({ length }) => length)).toEqual([40, 40, 40, 40, 40, 40, 40]);
@@ -116,14 +116,14 @@ describeOnBackends('a doorbell probe', (backend) => {
       for (const time of [call!, fence!, collecting!]) expect(time).toBeGreaterThanOrEqual(0);
       expect(headline!).toBeGreaterThanOrEqual(fence!);
       expect(completed!).toBeGreaterThanOrEqual(call! + headline!);
-      expect(toKick! + toRecord!).toBeCloseTo(headline!, 2); // they meet at the kick
+      expect(toKick! + toRecord!).toBeCloseTo(headline!, 2); // both end at the kick
     }
     expect(run.nanosecondsPerPost).toBeGreaterThan(0);
     expect(run.nanosecondsPerStamp).toBeGreaterThan(0);
     expect(run.clockUncertainty).toBeGreaterThan(0);
   });
 
-  it('is run with stamps and without in turns; the device kicked all of it in order, and sent it', () => {
+  it('runs with and without stamps in turn, and the device kicks and sends every command in order', () => {
     const { driver, probe, source } = makeProbe(backend);
     let posted = 0;
     for (const [count, stamped] of [
@@ -144,9 +144,9 @@ describeOnBackends('a doorbell probe', (backend) => {
     expect(source.queuePair.query().state).toBe(QueuePairState.readyToSend);
   });
 
-  // Where each post is a wait for another thread, so many of them take minutes on a busy machine.
+  // With progress own each post waits for another thread; 65,541 of them take minutes on a busy machine.
   if (backend.options.progress !== 'own') {
-    it('goes round the 16 bits of the sequence number', () => {
+    it('wraps the 16-bit sequence number', () => {
       const { driver, probe } = makeProbe(backend, { payloadBytes: 0 });
       const posts = 0x10000 + 5;
       probe.run(posts, false);
@@ -154,7 +154,7 @@ describeOnBackends('a doorbell probe', (backend) => {
     });
   }
 
-  it('leaves references that are those of its commands', () => {
+  it('writes the work queue references of its commands', () => {
     const { probe, setup } = makeProbe(backend, { payloadBytes: 96 });
     probe.run(6, false);
     const references = new DataView(setup.references.buffer);
@@ -166,14 +166,14 @@ describeOnBackends('a doorbell probe', (backend) => {
     }
   });
 
-  it('says which command had no record', () => {
+  it('names the command that has no kick record', () => {
     const { board, probe, setup } = makeProbe(backend, { payloadBytes: 0, timeout: shortTime });
     probe.run(2, true);
     board.inject({ kind: 'drop', bar: setup.virtualCollectBufferBar, nth: 2 });
     expect(() => probe.run(10, true)).toThrow(/no kick record of command 4 came within 5000000 ns/);
   });
 
-  it('says which command had no completion', () => {
+  it('names the command that has no completion', () => {
     const { source, setup, driver } = makeProbe(backend, { payloadBytes: 0 });
     const other = driver.device.allocate(4096);
     const probe = driver.device.board.doorbellProbe({ ...setup, completions: other, timeout: shortTime });
@@ -183,26 +183,26 @@ describeOnBackends('a doorbell probe', (backend) => {
     expect(source.queuePair.query().state).toBe(QueuePairState.readyToSend);
   });
 
-  it('says that a command is not whole, or was refused', () => {
+  it('reports a command that is incomplete or refused', () => {
     const { probe } = makeProbe(backend, { payloadBytes: 64, commandBytes: 96, timeout: shortTime });
     expect(() => probe.run(1, false)).toThrow(/no kick record of command 0/);
   });
 
-  it('says how a command failed', () => {
+  it('reports the status of a failed command', () => {
     const { probe, source } = makeProbe(backend);
     probe.run(3, false);
     source.queuePair.modify({ state: QueuePairState.error });
     expect(() => probe.run(3, true)).toThrow(/command 3 failed: work_request_flushed_error/);
   });
 
-  it('takes no record of another command for its own', () => {
+  it('rejects the kick record of another command', () => {
     const { probe, source } = makeProbe(backend, { firstSequenceNumber: 1 });
     source.queuePair.driver.post({ opcode: Opcode.rdmaWrite, remote: source.memory.remote() });
     expect(() => probe.run(1, true)).toThrow(/the record after command 1 is of another one/);
   });
 
   if (backend.isServed !== true)
-    it('throws when its function is closed or its memory freed', () => {
+    it('throws if its function is closed or its memory is freed', () => {
       const closed: unknown = expect.objectContaining({ code: 'ERR_CLOSED' });
       const freed = makeProbe(backend);
       const spare = freed.driver.device.board.allocateMemory(4096);
@@ -227,7 +227,7 @@ describeOnBackends('a doorbell probe', (backend) => {
       expect(() => left.run(1, true)).toThrow(closed);
     });
 
-  it('pins the posting thread, and gives it back its CPUs', () => {
+  it('pins the posting thread, and restores its CPU affinity', () => {
     const before = allowedCpus();
     const cpu = Number.parseInt(before, 10);
     makeProbe(backend, { cpu }).probe.run(5, true);
@@ -239,11 +239,11 @@ describeOnBackends('a doorbell probe', (backend) => {
   });
 });
 
-describe('a doorbell probe refuses by name', () => {
+describe('a doorbell probe refuses, and names,', () => {
   const stepped: Backend = { name: 'stepped', options: { progress: 'stepped' } };
   const making = (changed: object) => () => makeProbe(stepped, changed);
 
-  it('what is missing', () => {
+  it('a missing field', () => {
     const names = [
       'virtualCollectBufferBar',
       'virtualCollectBufferOffset',
@@ -285,7 +285,7 @@ describe('a doorbell probe refuses by name', () => {
     expect(making(changed)).toThrow(message);
   });
 
-  it('a run of nothing', () => {
+  it('a run of no commands', () => {
     const { probe } = makeProbe(stepped);
     expect(() => probe.run(0, true)).toThrow(/count is 0, but must be at least 1/);
     expect(() => probe.run(1.5, true)).toThrow(/count is 1.5/);

@@ -30,7 +30,7 @@ function open(options: BoardOptions = small): {
 const send = { opcode: Opcode.send, inlineData: new Uint8Array(100), checksum: true };
 
 describe('a recording', () => {
-  it('holds every transaction in words, and can be kept as text', () => {
+  it('describes every transaction in words, and survives conversion to text and back', () => {
     const { board, queuePair } = open();
     board.startRecording();
     queuePair.post(send);
@@ -46,7 +46,7 @@ describe('a recording', () => {
     expect(parseRecording(formatRecording(recording))).toEqual(recording);
   });
 
-  it('names registers', () => {
+  it('names the registers of its transactions', () => {
     const { board, driver } = open();
     board.startRecording();
     driver.device.identityPage.read32(0);
@@ -61,7 +61,7 @@ describe('a recording', () => {
     ]);
   });
 
-  it('played on another board of the same options gives the same answers', () => {
+  it('gives the same answers when replayed on another board with the same options', () => {
     const record = (): EmulatedBoard => {
       const board = closing(new EmulatedBoard(small));
       board.startRecording();
@@ -88,7 +88,7 @@ describe('a recording', () => {
       '{"format":"fpga-verbs recording","version":1,"options":{}}\n{"kind":"jump"}',
       /line 2: not a transaction/,
     ],
-  ])('%s is refused', (text, message) => {
+  ])('is refused if malformed: %s', (text, message) => {
     expect(() => parseRecording(text)).toThrow(message);
   });
 });
@@ -108,7 +108,7 @@ describe('a fault', () => {
     expect(queuePair.query().next).toBe(0);
   });
 
-  it('that reorders writes changes nothing for the scoreboard', () => {
+  it('that reorders writes does not disturb the scoreboard', () => {
     const { board, queuePair } = open();
     const fault = board.inject({ kind: 'reorder', bar: 2, nth: 0, transactions: 2 });
     queuePair.post(send);
@@ -117,13 +117,13 @@ describe('a fault', () => {
     expect(queuePair.query().next).toBe(1);
   });
 
-  it('is taken back, and what it holds is released', () => {
+  it('releases the writes that it holds when it is removed', () => {
     const { board, queuePair } = open();
     const fault = board.inject({ kind: 'delay', bar: 2, nth: 0, ticks: 1e9 });
     const before = board.counters().writes;
     queuePair.post(send);
     board.runUntilIdle();
-    // It and all behind it wait. A read would push them on.
+    // The delayed write and all behind it wait; a read would flush them.
     expect([fault.happened, board.counters().writes]).toEqual([1, before]);
     fault.remove();
     board.runUntilIdle();
@@ -131,7 +131,7 @@ describe('a fault', () => {
     expect(queuePair.query().next).toBe(1);
   });
 
-  it('of a DMA is told, by the device and by the board', () => {
+  it('of a DMA is reported by the device and by the board', () => {
     const { board, driver, queuePair } = open();
     const { references } = queuePair.sendQueue;
     board.inject({ kind: 'fault_dma', begin: references.address, end: references.address + 4096n, count: 0 });
@@ -150,7 +150,7 @@ describe('a fault', () => {
     const { board, driver } = open();
     const fault = board.inject({ kind: 'lose_interrupt', count: 0 });
     driver.events.arm();
-    driver.device.board.write32(2, 4096 * 3 + 320, 1); // beyond a command: an event
+    driver.device.board.write32(2, 4096 * 3 + 320, 1); // beyond a command: raises an event
     board.runUntilIdle();
     expect(fault.happened).toBe(1);
     expect(board.counters().interruptsLost).toBe(1);

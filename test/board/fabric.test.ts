@@ -60,7 +60,7 @@ function send(from: End, bytes: Uint8Array): void {
 const register = (end: End, offset: number): number =>
   end.function.read32(registerBar, registerOffset(0, offset));
 
-/** Asks both ends until a register has the value: what asks drives, where polling does. */
+/** Polls both ends until a register has the value; with progress shared, polling drives the board. */
 function waitFor(ends: readonly End[], end: End, offset: number, value: number): void {
   for (let asked = 0; register(end, offset) !== value; asked += 1) {
     if (asked === 1_000_000) throw new Error(`register ${offset} is ${register(end, offset)}, not ${value}`);
@@ -69,7 +69,7 @@ function waitFor(ends: readonly End[], end: End, offset: number, value: number):
 }
 
 describe('a fabric', () => {
-  it('brings a packet to the board that has its address', () => {
+  it('delivers a packet to the board that has its destination address', () => {
     const fabric = newFabric();
     const [a, b, c] = [0, 1, 2].map(() => makeEnd(fabric, { progress: 'stepped' })) as [End, End, End];
     const bytes = frame(c.board, a.board, 3);
@@ -80,7 +80,7 @@ describe('a fabric', () => {
     expect(register(a, engine.sent)).toBe(1);
   });
 
-  it('says when no board has the address', () => {
+  it('reports a send to an address that no board has', () => {
     const fabric = newFabric();
     const a = makeEnd(fabric, { progress: 'stepped' });
     const stranger = makeEnd(newFabric(), { progress: 'stepped', boardNumber: 7 });
@@ -90,7 +90,7 @@ describe('a fabric', () => {
     expect(register(stranger, engine.received)).toBe(0);
   });
 
-  it('steps its boards together, on one clock, the same each time', () => {
+  it('steps its boards on one clock, and repeats the same run exactly', () => {
     const run = (): bigint[] => {
       const fabric = newFabric();
       const ends = [0, 1].map(() => makeEnd(fabric, { progress: 'stepped' })) as [End, End];
@@ -111,7 +111,7 @@ describe('a fabric', () => {
     expect(run()).toEqual(run());
   });
 
-  it('lets each of its boards work in a tick', () => {
+  it('lets each of its boards do one unit of work per tick', () => {
     const ticks = (boards: number): number => {
       const fabric = newFabric();
       const ends = Array.from({ length: boards }, () => makeEnd(fabric, { progress: 'stepped' }));
@@ -121,7 +121,7 @@ describe('a fabric', () => {
     expect(ticks(3)).toBe(ticks(1));
   });
 
-  it('pauses a sender whose peer does not take its packets, and loses none', () => {
+  it('pauses the sender, and loses no packet, while its peer takes none', () => {
     const fabric = newFabric();
     const a = makeEnd(fabric, { progress: 'shared' });
     const b = makeEnd(fabric, { progress: 'stepped' });
@@ -141,7 +141,7 @@ describe('a fabric', () => {
     ['shared', 'own'],
     ['own', 'shared'],
     ['own', 'own'],
-  ])('connects boards with progress %s and %s, both ways', (one, other) => {
+  ])('carries packets both ways between boards with progress %s and %s', (one, other) => {
     const fabric = newFabric();
     const a = makeEnd(fabric, { progress: one });
     const b = makeEnd(fabric, { progress: other });
@@ -159,7 +159,7 @@ describe('a fabric', () => {
       expect(readPage(to.function, pages - 1, packetBytes)).toEqual(frame(to.board, from.board, packets - 1));
   });
 
-  it('keeps the packets of a board that is gone', () => {
+  it('delivers the queued packets of a board that has been closed', () => {
     const fabric = newFabric();
     const a = makeEnd(fabric, { progress: 'shared' });
     const b = makeEnd(fabric, { progress: 'stepped' });
@@ -175,7 +175,7 @@ describe('a fabric', () => {
     expect(register(b, engine.received)).toBe(inboxPackets);
   });
 
-  it('numbers its boards, and gives a number again when its board is gone', () => {
+  it('numbers its boards, and reuses the number of a closed board', () => {
     const fabric = newFabric();
     const options: BoardOptions = { progress: 'stepped', fabric };
     const numbers = [makeBoard(options), makeBoard({ ...options, boardNumber: 2 }), makeBoard(options)];
@@ -188,7 +188,7 @@ describe('a fabric', () => {
     expect(() => makeBoard({ ...options, boardNumber: 1024 })).toThrow(RangeError);
   });
 
-  it('no longer reaches a board that is gone', () => {
+  it('reports a send to a board that has been closed', () => {
     const fabric = newFabric();
     const [a, b] = [0, 1].map(() => makeEnd(fabric, { progress: 'stepped' })) as [End, End];
     const bytes = frame(b.board, a.board, 1);

@@ -19,7 +19,7 @@ import {
   writeCommand,
 } from '../helpers/register_file_board.ts';
 
-/** Posts `count` writes whose first byte is their number, from 1, and gives the numbers in the order they arrived. */
+/** Posts `count` writes, each with its number (from 1) as first byte; returns the numbers in order of arrival. */
 function arrivals(board: EmulatedBoard, count: number): number[] {
   board.startTrace();
   for (let i = 1; i <= count; i++)
@@ -28,18 +28,26 @@ function arrivals(board: EmulatedBoard, count: number): number[] {
   return board.takeTrace().map(({ data }) => data[0] ?? 0);
 }
 
-describe('faults of writes', () => {
+describe('a fault of writes', () => {
   const cases: [string, FaultRule, number[]][] = [
-    ['the first is dropped', { kind: 'drop' }, [2, 3, 4, 5, 6]],
-    ['the third is dropped', { kind: 'drop', nth: 2 }, [1, 2, 4, 5, 6]],
-    ['two are dropped', { kind: 'drop', nth: 1, count: 2 }, [1, 4, 5, 6]],
-    ['all from the third on are dropped', { kind: 'drop', nth: 2, count: 0 }, [1, 2]],
-    ['one by its place', { kind: 'drop', bar: 2, begin: 256, end: 260, count: 0 }, [1, 2, 3, 5, 6]],
-    ['none of another BAR', { kind: 'drop', bar: 0, count: 0 }, [1, 2, 3, 4, 5, 6]],
-    ['none of another function', { kind: 'drop', underlyingFunction: 1, count: 0 }, [1, 2, 3, 4, 5, 6]],
-    ['one is passed by the next', { kind: 'reorder', nth: 1 }, [1, 3, 2, 4, 5, 6]],
-    ['one is passed by three', { kind: 'reorder', nth: 1, transactions: 3 }, [1, 3, 4, 5, 2, 6]],
-    ['a delayed one holds those behind it', { kind: 'delay', nth: 1, transactions: 3 }, [1, 2, 3, 4, 5, 6]],
+    ['drops the first', { kind: 'drop' }, [2, 3, 4, 5, 6]],
+    ['drops the third', { kind: 'drop', nth: 2 }, [1, 2, 4, 5, 6]],
+    ['drops two', { kind: 'drop', nth: 1, count: 2 }, [1, 4, 5, 6]],
+    ['drops all from the third on', { kind: 'drop', nth: 2, count: 0 }, [1, 2]],
+    [
+      'drops a write by its address',
+      { kind: 'drop', bar: 2, begin: 256, end: 260, count: 0 },
+      [1, 2, 3, 5, 6],
+    ],
+    ['drops none of another BAR', { kind: 'drop', bar: 0, count: 0 }, [1, 2, 3, 4, 5, 6]],
+    ['drops none of another function', { kind: 'drop', underlyingFunction: 1, count: 0 }, [1, 2, 3, 4, 5, 6]],
+    ['lets the next write overtake one', { kind: 'reorder', nth: 1 }, [1, 3, 2, 4, 5, 6]],
+    ['lets three writes overtake one', { kind: 'reorder', nth: 1, transactions: 3 }, [1, 3, 4, 5, 2, 6]],
+    [
+      'delays one, which holds back the writes behind it',
+      { kind: 'delay', nth: 1, transactions: 3 },
+      [1, 2, 3, 4, 5, 6],
+    ],
   ];
   it.each(cases)('%s', (_, rule, expected) => {
     const board = makeBoard();
@@ -49,14 +57,14 @@ describe('faults of writes', () => {
     expect(board.counters().writesLost).toBe(6 - expected.length);
   });
 
-  it('a delayed write and those behind it arrive together, after so many others', () => {
+  it('releases a delayed write and those behind it after a number of further transactions', () => {
     const board = makeBoard();
     board.inject({ kind: 'delay', nth: 1, transactions: 2 });
     expect(arrivals(board, 3)).toEqual([1]);
     expect(arrivals(board, 1)).toEqual([2, 3, 1]);
   });
 
-  it('a delayed write arrives after so many ticks', () => {
+  it('releases a delayed write after a number of ticks', () => {
     const board = makeBoard();
     board.inject({ kind: 'delay', ticks: 100 });
     expect(arrivals(board, 2)).toEqual([]);
@@ -67,7 +75,7 @@ describe('faults of writes', () => {
     for (const { time } of trace) expect(time >= begin + 90n && time <= begin + 105n).toBe(true);
   });
 
-  it('what is held arrives before a read, and when the fault is cleared', () => {
+  it('releases held writes before a read, and when it is cleared', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     board.inject({ kind: 'reorder', transactions: 100 });
@@ -80,7 +88,7 @@ describe('faults of writes', () => {
     expect(() => board.clearFaults(id)).toThrow(/there is no fault/);
   });
 
-  it('are refused where they could never happen', () => {
+  it('is refused if it could never occur', () => {
     const board = makeBoard();
     expect(() => board.inject({ kind: 'tear', doubleWords: 0 })).toThrow(
       new RangeError(
@@ -101,7 +109,7 @@ describe('faults of writes', () => {
     board.inject({ kind: 'drop', begin: 8, end: 9 });
   });
 
-  it('a torn write delivers the DWORDs that were asked for, in legal transactions', () => {
+  it('tears a write into legal transactions that deliver the selected DWORDs', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 0xffff }), (doubleWords) => {
         const board = makeBoard();
@@ -116,7 +124,7 @@ describe('faults of writes', () => {
     );
   });
 
-  it('with a probability are the same from the same seed, and about as many', () => {
+  it('with a probability depends on the seed alone, and occurs about as often as expected', () => {
     const arrived = (seed: number): number[] => {
       const board = makeBoard({ progress: 'stepped', seed });
       board.inject({ kind: 'drop', probability: 0.5, count: 0 });
@@ -130,7 +138,7 @@ describe('faults of writes', () => {
 });
 
 describe('other faults', () => {
-  it('reads give all ones, until it is cleared', () => {
+  it('all reads return all ones until the fault is cleared', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     const id = board.inject({ kind: 'read_all_ones', count: 0 });
@@ -141,7 +149,7 @@ describe('other faults', () => {
     expect(opened.read32(registerBar, 0)).toBe(magic);
   });
 
-  it('a lost interrupt is counted, and not signalled', async () => {
+  it('a lost interrupt is counted, and the program is not signaled', async () => {
     const board = makeBoard();
     const opened = openFunction(board);
     board.inject({ kind: 'lose_interrupt', begin: 3, end: 4 });
@@ -155,7 +163,7 @@ describe('other faults', () => {
     expect(board.counters()).toMatchObject({ interrupts: 1, interruptsLost: 1 });
   });
 
-  it('a DMA faults by its number or by its place', () => {
+  it('a DMA fault selects an access by its number or by its address', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     const memory = opened.allocateMemory(8192);
@@ -171,7 +179,7 @@ describe('other faults', () => {
     ]);
   });
 
-  it('a rule that means nothing is refused, by the field that is wrong', () => {
+  it('an invalid rule is refused, and the error names the wrong field', () => {
     const board = makeBoard();
     expect(() => board.inject({} as FaultRule)).toThrow(/needs a kind/);
     expect(() => board.inject({ kind: 'loose' as 'drop' })).toThrow(/kind must be one of drop, tear/);

@@ -10,7 +10,7 @@ const makeBoard = (): EmulatedBoard =>
 const closed = expect.objectContaining({ code: 'ERR_CLOSED' }) as Error;
 const write = { kind: 'write', underlyingFunction: 0, bar: 0, offset: 0, data: new Uint8Array(4) } as const;
 
-/** Fields, the first of which is gone into by closing an object. */
+/** `fields` with a getter for field `name` that closes `object` first. */
 const closing = <Fields extends object>(object: { close(): void }, name: string, fields: Fields): Fields =>
   Object.defineProperty({ ...fields }, name, {
     enumerable: true,
@@ -20,19 +20,19 @@ const closing = <Fields extends object>(object: { close(): void }, name: string,
     },
   });
 
-describe('a getter of an argument that closes the board', () => {
+describe('an argument whose getter closes the board', () => {
   it.each<[string, (board: EmulatedBoard) => unknown]>([
     ['post', (board) => board.post(closing(board, 'data', write) as never)],
     ['inject', (board) => board.inject(closing(board, 'kind', { kind: 'drop' }))],
     ['impair', (board) => board.impair(closing(board, 'loss', { loss: 0.5 }))],
     ['replay', (board) => board.replay([{ ...write, time: 1n }, closing(board, 'data', write)] as never)],
-  ])('makes the call fail: %s', (_, call) => {
+  ])('fails the call with ERR_CLOSED: %s', (_, call) => {
     const board = makeBoard();
     expect(() => call(board)).toThrow(closed);
     expect(() => board.now()).toThrow(closed);
   });
 
-  it('makes the call of its function fail', () => {
+  it('fails a call of a function that the getter closes', () => {
     const board = makeBoard();
     const opened = board.open(0);
     const memory = opened.allocateMemory(65_536);
@@ -60,8 +60,8 @@ describe('a getter of an argument that closes the board', () => {
   });
 });
 
-describe('a field that changes from one look to the next', () => {
-  it('is read once', () => {
+describe('a field whose value differs on every read', () => {
+  it('is read only once', () => {
     const board = makeBoard();
     let looks = 0;
     board.post({
@@ -75,7 +75,7 @@ describe('a field that changes from one look to the next', () => {
   });
 });
 
-describe('an object that is not what it looks like', () => {
+describe('an object that imitates an object of the addon', () => {
   const board = makeBoard();
   const opened: BoardFunction = board.open(0);
   const memory = opened.allocateMemory(4096);
@@ -88,11 +88,11 @@ describe('an object that is not what it looks like', () => {
       () => Object.setPrototypeOf(makeBoard(), prototype) as unknown,
     ],
     ['a proxy of one', () => new Proxy(memory, {})],
-  ])('is no memory: %s', (_, make) => {
+  ])('is not accepted as DMA memory: %s', (_, make) => {
     expect(() => opened.commandWriter(make() as never, 2)).toThrow(/must be a DmaMemory of allocateMemory/);
   });
 
-  it('stays memory whatever its prototype', () => {
+  it('is accepted if it is DMA memory with a replaced prototype', () => {
     const other = Object.setPrototypeOf(opened.allocateMemory(4096), null) as never;
     expect(opened.commandWriter(other, 2)).toBeDefined();
   });
@@ -100,7 +100,7 @@ describe('an object that is not what it looks like', () => {
   it.each<[string, object]>([
     ['DmaMemory', memory],
     ['BoardFunction', opened],
-  ])('is not made by the constructor of %s', (name, made) => {
+  ])('cannot be created with the constructor of %s', (name, made) => {
     const { constructor } = Object.getPrototypeOf(made) as { constructor: new (given?: unknown) => unknown };
     for (const given of [undefined, {}, memory, opened])
       expect(() => new constructor(given)).toThrow(`${name} is made by`);
@@ -108,7 +108,7 @@ describe('an object that is not what it looks like', () => {
 });
 
 describe('the clock of a stepped board', () => {
-  it('ends at 2^63 - 1, and does not begin again', () => {
+  it('ends at 2^63 - 1, and never wraps', () => {
     const board = makeBoard();
     board.advanceTime(5);
     for (const ticks of [2n ** 63n - 5n, 2n ** 64n - 1n, 2n ** 64n - 5n]) {
@@ -126,7 +126,7 @@ describe('the clock of a stepped board', () => {
     expect(board.now()).toBe(2n ** 63n - 1n);
   });
 
-  it('is given up where the device is never at rest', () => {
+  it('stops advancing with an error if the device never becomes idle', () => {
     const board = makeBoard();
     const context = openDevice(board.open(0));
     const domain = context.createProtectionDomain();
@@ -138,7 +138,7 @@ describe('the clock of a stepped board', () => {
     });
     const address = addressOf(context, queuePair);
     connectQueuePair(queuePair, address, address, { receiverNotReadyRetry: 7 });
-    // It has no receive, and asks again for ever.
+    // There is no receive: the send is retried forever.
     queuePair.postSend({ opcode: Opcode.send, inlineData: new Uint8Array(8), signaled: true });
     const before = board.now();
     expect(() => board.advanceTime(2n ** 50n, 10_000)).toThrow(
@@ -147,7 +147,7 @@ describe('the clock of a stepped board', () => {
     const after = board.now();
     expect(after).toBeGreaterThan(before);
     expect(after).toBeLessThan(2n ** 50n);
-    board.advanceTime(10); // it goes on from there
+    board.advanceTime(10); // time continues from there
     expect(board.now()).toBe(after + 10n);
   });
 });

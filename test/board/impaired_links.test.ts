@@ -43,7 +43,7 @@ const macOf = ({ board }: End): number[] => {
   return [0x02, 0xf0, 10, number >> 8, number & 0xff, 1];
 };
 
-/** Sends packet `seed` from one end to another: a frame whose bytes behind the addresses tell the seed. */
+/** Sends packet `seed` from one end to another: a frame whose bytes after the addresses follow from the seed. */
 function send(from: End, to: End, seed: number): Uint8Array {
   const bytes = pattern(packetBytes, seed);
   bytes.set([...macOf(to), ...macOf(from)]);
@@ -64,14 +64,14 @@ describe('an impaired link', () => {
     ['loses none', { loss: 0 }, 5],
     ['loses one', { loss: 1, nth: 2, count: 1 }, 4],
     ['loses all from the third on', { loss: 1, nth: 2 }, 2],
-    ['doubles all', { duplication: 1 }, 10],
-    ['doubles what it does not lose', { duplication: 1, count: 3 }, 8],
-    ['loses what another board sends only', { loss: 1, fromBoard: 7 }, 5],
-    ['loses what this board sends', { loss: 1, fromBoard: 0 }, 0],
-    ['loses responses only', { loss: 1, lane: 'responses' }, 5],
-    ['loses requests only', { loss: 1, lane: 'requests' }, 0],
-    ['loses what is for a queue pair only', { loss: 1, queuePair: 3 }, 5],
-    ['loses what is from a queue pair only', { loss: 1, sourceQueuePair: 3 }, 5],
+    ['duplicates all', { duplication: 1 }, 10],
+    ['duplicates as many packets as its count', { duplication: 1, count: 3 }, 8],
+    ['loses only the packets of another board', { loss: 1, fromBoard: 7 }, 5],
+    ['loses the packets of this board', { loss: 1, fromBoard: 0 }, 0],
+    ['loses only responses', { loss: 1, lane: 'responses' }, 5],
+    ['loses only requests', { loss: 1, lane: 'requests' }, 0],
+    ['loses only the packets to a queue pair', { loss: 1, queuePair: 3 }, 5],
+    ['loses only the packets from a queue pair', { loss: 1, sourceQueuePair: 3 }, 5],
   ])('%s', (_, rule, arrive) => {
     const [a, b] = makeEnds(2) as [End, End];
     const id = b.board.impair(rule);
@@ -81,7 +81,7 @@ describe('an impaired link', () => {
     expect(5 - lost + duplicated).toBe(arrive);
   });
 
-  it('is so in its direction only, and until it is taken back', () => {
+  it('is impaired in one direction only, until the impairment is removed', () => {
     const [a, b] = makeEnds(2) as [End, End];
     const id = b.board.impair({ loss: 1 });
     send(a, b, 1);
@@ -94,7 +94,7 @@ describe('an impaired link', () => {
     expect(() => b.board.clearImpairments(id)).toThrow(RangeError);
   });
 
-  it('turns one bit of a packet that it damages', () => {
+  it('flips one bit of a packet that it corrupts', () => {
     const [a, b] = makeEnds(2) as [End, End];
     b.board.impair({ corruption: 1 });
     const bytes = send(a, b, 9);
@@ -102,7 +102,7 @@ describe('an impaired link', () => {
     expect(turned).toBe(1);
   });
 
-  it('brings a packet after its delay, not before', () => {
+  it('delivers a packet after its delay, not before', () => {
     const [a, b] = makeEnds(2) as [End, End];
     b.board.impair({ delay: 10_000 });
     const begin = b.board.now();
@@ -114,7 +114,7 @@ describe('an impaired link', () => {
     expect(received(b)).toBe(1);
   });
 
-  it('lets later packets overtake one', () => {
+  it('lets later packets overtake a reordered one', () => {
     const [a, b] = makeEnds(2) as [End, End];
     b.board.impair({ reordering: 1, count: 1, reorderDelay: 50_000 });
     const [first, second] = [send(a, b, 1), send(a, b, 2)];
@@ -123,7 +123,7 @@ describe('an impaired link', () => {
     expect(newest(b)).toEqual(first);
   });
 
-  it('is passed by what is put there as if it had come, whatever it says', () => {
+  it('does not impair a packet that the test injects as received, whatever its content', () => {
     const [, b] = makeEnds(2) as [End, End];
     b.board.impair({ loss: 1 });
     const bytes = pattern(packetBytes, 5);
@@ -137,7 +137,7 @@ describe('an impaired link', () => {
     expect(() => b.board.arrive(new Uint16Array(8) as unknown as Uint8Array)).toThrow(TypeError);
   });
 
-  it('carries so many bits a second', () => {
+  it('delivers packets at its bit rate', () => {
     const [a, b] = makeEnds(2) as [End, End];
     const ticksPerPacket = 100_000;
     b.board.impair({ rate: (packetBytes * 8 * 1e9) / ticksPerPacket });
@@ -149,7 +149,7 @@ describe('an impaired link', () => {
     expect(received(b)).toBe(4);
   });
 
-  it('does the same again from the same seed, and not to both directions the same', () => {
+  it('repeats its impairments from the same seed, and differs between the directions', () => {
     const run = (seed: number): string[] => {
       const ends = makeEnds(2, { seed }) as [End, End];
       for (const { board } of ends) board.impair({ loss: 0.5 });

@@ -14,24 +14,24 @@ interface Mutant {
   readonly what: string;
   /** In native/board. */
   readonly file: string;
-  /** Stands there once. */
+  /** Occurs exactly once in the file. */
   readonly from: string;
   readonly to: string;
-  /** The program that it is wrong in, and of which check; default: wakeups_check. */
+  /** The program that fails with this change, and the check that it belongs to; default: wakeups_check. */
   readonly program: string;
   readonly check?: string;
 }
 
 const mutants: readonly Mutant[] = [
   {
-    what: 'a poller that finds a packet sets the note, and wakes nothing',
+    what: 'a poller that finds a packet sets the note without waking the thread',
     file: 'thread_drive.h',
     from: 'wakeups_.note([this] { wakeups_.wake(); });',
     to: 'wakeups_.note([] {});',
     program: 'own, a link and a poller',
   },
   {
-    what: 'the thread does not look again after it has announced its sleep',
+    what: 'the thread does not check again after announcing its sleep',
     file: 'wakeups.h',
     from: 'if (look() >= until)',
     to: 'if (look() >= until || true)',
@@ -45,7 +45,7 @@ const mutants: readonly Mutant[] = [
     program: 'own, a poster',
   },
   {
-    what: 'the one that sets the note sees to it first',
+    what: 'the setter of the note handles the packet before setting the note',
     file: 'wakeups.h',
     from: 'if (!noted_.exchange(true, std::memory_order_seq_cst))\n      see_to_it();',
     to: 'see_to_it();\n    noted_.exchange(true, std::memory_order_seq_cst);',
@@ -59,21 +59,21 @@ const mutants: readonly Mutant[] = [
     program: 'own, a link',
   },
   {
-    what: 'the thread is woken before it is told what is left over',
+    what: 'the thread is woken before the leftover deadline is stored',
     file: 'wakeups.h',
     from: 'left_over_.store(due, std::memory_order_seq_cst);\n    wake(due);',
     to: 'wake(due);\n    left_over_.store(due, std::memory_order_seq_cst);',
     program: 'shared, a link',
   },
   {
-    what: 'what is left over may be seen late',
+    what: 'the leftover deadline may be seen late',
     file: 'wakeups.h',
     from: 'left_over_.store(due, std::memory_order_seq_cst);',
     to: 'left_over_.store(due, std::memory_order_relaxed);',
     program: 'shared, a link',
   },
   {
-    what: 'the word stays when the thread is woken, so that it sleeps when it comes to it',
+    what: 'a wake-up does not clear the futex word, so the thread sleeps on it',
     file: 'wakeups.h',
     from: 'if (word_.exchange(0, std::memory_order_seq_cst) != 0)',
     to: 'if (word_.load(std::memory_order_seq_cst) != 0)',
@@ -94,35 +94,35 @@ const mutants: readonly Mutant[] = [
     program: 'own, an end',
   },
   {
-    what: 'the holder of the lock does not look for the ring after unlocking',
+    what: 'the holder of the lock does not check the ring after unlocking',
     file: 'caller_drive.h',
     from: 'while (ring_.arriving() || wakeups_.noted());',
     to: 'while (wakeups_.noted());',
     program: 'shared, two posters',
   },
   {
-    what: 'the holder of the lock does not look for the note after unlocking',
+    what: 'the holder of the lock does not check the note after unlocking',
     file: 'caller_drive.h',
     from: 'while (ring_.arriving() || wakeups_.noted());',
     to: 'while (ring_.arriving());',
     program: 'shared, a poster, and a poller that finds a packet',
   },
   {
-    what: 'the lock is free for others after its holder has looked',
+    what: 'the holder checks before others can see that the lock is free',
     file: 'board_lock.h',
     from: 'held_.exchange(false, std::memory_order_acq_rel);',
     to: 'held_.store(false, std::memory_order_release);',
     program: 'shared, two posters',
   },
   {
-    what: 'the thread looks for messages that are there, not for those that are claimed',
+    what: 'the thread checks for complete messages, not for claimed ones',
     file: 'thread_drive.h',
     from: 'ring_.claimed() ||',
     to: 'ring_.arriving() ||',
     program: 'own, a poster',
   },
   {
-    what: 'the thread frees the board before it announces its sleep',
+    what: 'the thread unlocks the board before announcing its sleep',
     file: 'thread_drive.h',
     from: 'const uint64_t until = device_.next_deadline();',
     to: 'const uint64_t until = device_.next_deadline();\n    lock_.unlock();\n    lock_.lock();',
@@ -136,7 +136,7 @@ const mutants: readonly Mutant[] = [
     program: 'own, a change under the lock',
   },
   {
-    what: 'the writer for observers does not say what it writes over',
+    what: 'the writer for observers does not announce the words that it overwrites',
     file: 'watch_ring.h',
     from: 'header.begun.store(end, std::memory_order_relaxed);',
     to: '',
@@ -144,7 +144,7 @@ const mutants: readonly Mutant[] = [
     check: 'watch_ring_check',
   },
   {
-    what: 'words for observers may be seen before it is said that they are written over',
+    what: 'an observer may see new words before their overwriting is announced',
     file: 'watch_ring.h',
     from: 'place(0).store(number << 32 | message.size(), std::memory_order_release);',
     to: 'place(0).store(number << 32 | message.size(), std::memory_order_relaxed);',
@@ -152,7 +152,7 @@ const mutants: readonly Mutant[] = [
     check: 'watch_ring_check',
   },
   {
-    what: 'the head may be seen before the words of a message for observers',
+    what: 'an observer may see the head before the words of its message',
     file: 'watch_ring.h',
     from: 'header.head.store(end, std::memory_order_release);',
     to: 'header.head.store(end, std::memory_order_relaxed);',
@@ -160,7 +160,7 @@ const mutants: readonly Mutant[] = [
     check: 'watch_ring_check',
   },
   {
-    what: 'an observer does not look again after it has copied a message',
+    what: 'an observer does not check again after copying a message',
     file: 'watch_ring.h',
     from: 'if (is_intact())\n      copied.outcome',
     to: 'copied.outcome',
@@ -168,7 +168,7 @@ const mutants: readonly Mutant[] = [
     check: 'watch_ring_check',
   },
   {
-    what: 'an observer counts what it lost while the writer is about to write',
+    what: 'an observer counts its lost records while the writer is about to write',
     file: 'watch_ring.h',
     from: 'if (header_.begun.load(std::memory_order_relaxed) != head)\n      return;',
     to: '(void)head;',
@@ -210,7 +210,7 @@ async function compile(context: TestContext, name: string, changed?: string): Pr
   return program;
 }
 
-/** The output of a program; it is wrong where it says so. */
+/** The output of a program, also when it exits with status 1 because it found an error. */
 async function outputOf(program: string, ...names: readonly string[]): Promise<string> {
   const maxBuffer = 2 ** 26;
   return run(program, names, { maxBuffer }).then(
@@ -223,7 +223,7 @@ async function outputOf(program: string, ...names: readonly string[]): Promise<s
 }
 
 it(
-  'no interleaving of the threads around a board loses a wake-up',
+  'no interleaving of the threads of a board loses a wake-up',
   async (context) => {
     const output = await outputOf(await compile(context, 'wakeups_check'));
     const lines = output.trim().split('\n');
@@ -234,7 +234,7 @@ it(
 );
 
 it(
-  'no interleaving gives an observer what was not written, or hides what it lost',
+  'no interleaving gives an observer a record that was not written, or hides a lost record',
   async (context) => {
     const output = await outputOf(await compile(context, 'watch_ring_check'));
     const lines = output.trim().split('\n');
@@ -249,7 +249,7 @@ const numbered: (Mutant & { readonly index: number })[] = mutants.map((mutant, i
   index,
 }));
 
-describe('a change is found', () => {
+describe('the explorer finds the fault if', () => {
   it.for(numbered)(
     '$what',
     { timeout: longest },

@@ -16,7 +16,7 @@ import {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** The next signal of a vector: how often it was signalled. */
+/** The next callback of a vector: the number of signals since the last one. */
 function nextSignal(opened: BoardFunction, vector: number): Promise<number> {
   return new Promise((resolve) => {
     const interrupt = opened.interrupt(vector, (count) => {
@@ -27,8 +27,8 @@ function nextSignal(opened: BoardFunction, vector: number): Promise<number> {
   });
 }
 
-describe.each(['shared', 'own', 'stepped'] as const)('interrupts, progress %s', (progress) => {
-  it('wake the event loop, at the vector and the function they are for', async () => {
+describe.each(['shared', 'own', 'stepped'] as const)('an interrupt, progress %s', (progress) => {
+  it('wakes the event loop for its own function and vector', async () => {
     const board = makeBoard({ progress });
     const opened = openFunction(board);
     const wrong: string[] = [];
@@ -44,7 +44,7 @@ describe.each(['shared', 'own', 'stepped'] as const)('interrupts, progress %s', 
     expect(wrong).toEqual([]);
   });
 
-  it('reach everybody who opened the function', async () => {
+  it('reaches every program that has opened the function', async () => {
     const board = makeBoard({ progress });
     const [opened, again] = [openFunction(board), openFunction(board)];
     const signals = Promise.all([nextSignal(opened, 0), nextSignal(again, 0)]);
@@ -53,7 +53,7 @@ describe.each(['shared', 'own', 'stepped'] as const)('interrupts, progress %s', 
     expect(await signals).toEqual([1, 1]);
   });
 
-  it('are counted together when the loop was busy', async () => {
+  it('is counted with those before it when the event loop was busy', async () => {
     const board = makeBoard({ progress });
     const opened = openFunction(board);
     const signal = nextSignal(opened, 1);
@@ -64,9 +64,9 @@ describe.each(['shared', 'own', 'stepped'] as const)('interrupts, progress %s', 
   });
 });
 
-describe('interrupts', () => {
+describe('an interrupt', () => {
   it.each(['shared', 'own'] as const)(
-    'come when their time comes without a poll, progress %s',
+    'arrives when its timer expires, without a poll, progress %s',
     async (progress) => {
       const board = makeBoard({ progress });
       const opened = openFunction(board);
@@ -83,12 +83,12 @@ describe('interrupts', () => {
     },
   );
 
-  it('of no vector are refused', () => {
+  it('of a nonexistent vector is refused', () => {
     const opened = openFunction(makeBoard());
     expect(() => opened.interrupt(8, () => undefined)).toThrow(/vector is 8, but the function has 8/);
   });
 
-  it('do not call back once their subscription is closed', async () => {
+  it('does not call back after its subscription is closed', async () => {
     const board = makeBoard({ progress: 'shared' });
     const opened = openFunction(board);
     const interrupt = opened.interrupt(4, () => expect.unreachable());
@@ -102,8 +102,8 @@ describe('interrupts', () => {
   });
 });
 
-// The event loop looks at descriptors before it runs the finalizers of what was collected.
-it('an interrupt that was collected as garbage, and is signalled before its finalizer runs, throws nothing', async () => {
+// The event loop polls descriptors before it runs the finalizers of collected objects.
+it('an interrupt that is garbage-collected, and signaled before its finalizer runs, throws nothing', async () => {
   const board = makeBoard({ progress: 'stepped' });
   const opened = openFunction(board);
   const thrown: unknown[] = [];

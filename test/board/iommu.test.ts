@@ -17,7 +17,7 @@ import {
   writeCommand,
 } from '../helpers/register_file_board.ts';
 
-/** The device writes `bytes` of page 0 to the host; gives whether it was refused. */
+/** The device writes `bytes` of page 0 to the host; returns whether the DMA was refused. */
 function dmaWrite(board: EmulatedBoard, opened: BoardFunction, address: bigint, bytes: number): boolean {
   return dma(board, opened, job.writeHost, address, bytes);
 }
@@ -37,7 +37,7 @@ function dma(
 }
 
 describe('DMA memory', () => {
-  it('is zeroed, of whole pages, and reached by the device at its address', () => {
+  it('is zeroed, has whole pages, and is reached by the device at its address', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     const memory = opened.allocateMemory(5000);
@@ -54,9 +54,9 @@ describe('DMA memory', () => {
     expect(readPage(opened, 0, 8)).toEqual(pattern(8, 9));
   });
 
-  // Memory of any size lies anywhere in the blocks of 2 MiB and 1 GiB that a table can hold as one.
+  // Table entries can map blocks of 2 MiB and 1 GiB; memory of any size lies anywhere in such blocks.
   it.each([1, 2, 3])(
-    'is reached on both sides of every boundary within it, and not beyond it: seed %i',
+    'is reached on both sides of every internal boundary, and not beyond its end: seed %i',
     (seed) => {
       const board = makeBoard();
       const opened = openFunction(board);
@@ -93,7 +93,7 @@ describe('DMA memory', () => {
       for (const memory of memories) expectReached(memory);
       const last = memories.at(-1)!;
       expect(reaches(last.address + BigInt(last.buffer.byteLength))).toBe(false);
-      // A mapping that is taken back is not reached at any of its ends; its neighbors are.
+      // A removed mapping is reached nowhere; its neighbors still are.
       for (const [index, memory] of memories.entries()) {
         if (index % 2 === 0) continue;
         const bytes = BigInt(memory.buffer.byteLength);
@@ -106,7 +106,7 @@ describe('DMA memory', () => {
     },
   );
 
-  it('goes with free(): the buffer is detached, and the device has it no more', () => {
+  it('is detached and unmapped from the device by free()', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     const memory = opened.allocateMemory(64);
@@ -118,7 +118,7 @@ describe('DMA memory', () => {
     expect(board.takeDmaFaults()).toMatchObject([{ address: memory.address, reason: 'not_mapped' }]);
   });
 
-  it('goes alone, however many buffers lie beside it and were reached last', () => {
+  it('is unmapped alone, even if neighboring buffers were accessed last', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     const memories = Array.from({ length: 6 }, () => opened.allocateMemory(pageBytes));
@@ -133,7 +133,7 @@ describe('DMA memory', () => {
     }
   });
 
-  it('goes with the function that it was allocated from', () => {
+  it('is freed when its function is closed', () => {
     const board = makeBoard();
     const [opened, other] = [openFunction(board), openFunction(board)];
     const memory = opened.allocateMemory(64);
@@ -143,8 +143,8 @@ describe('DMA memory', () => {
   });
 });
 
-describe('a refused DMA touches nothing, is recorded, and the device is told', () => {
-  it('beyond the end, across it, and before the begin', () => {
+describe('a DMA is refused without touching memory, recorded, and reported to the device', () => {
+  it('if it lies beyond the end, across it, or before the beginning', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     writeCommand(opened, 0, pattern(320));
@@ -171,7 +171,7 @@ describe('a refused DMA touches nothing, is recorded, and the device is told', (
     expect(board.counters().dmaFaults).toBe(wrong.length);
   });
 
-  it('against the rights of the mapping', () => {
+  it('if the mapping lacks the right', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     const memory = new ArrayBuffer(pageBytes);
@@ -187,7 +187,7 @@ describe('a refused DMA touches nothing, is recorded, and the device is told', (
     ]);
   });
 
-  it('with an address of another function', () => {
+  it('if it uses an address of another function', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     const foreign = openFunction(board, 1).allocateMemory(pageBytes);
@@ -196,7 +196,7 @@ describe('a refused DMA touches nothing, is recorded, and the device is told', (
 });
 
 describe('foreign memory', () => {
-  it('is mapped to the byte, at any place in its buffer', () => {
+  it('is mapped byte by byte, at any offset of its buffer', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     writeCommand(opened, 0, pattern(320));
@@ -216,7 +216,7 @@ describe('foreign memory', () => {
     );
   });
 
-  it('is refused when it may go, or is none', () => {
+  it('is refused if it is detached, resizable, shared or no memory', () => {
     const opened = openFunction(makeBoard());
     const detached = new ArrayBuffer(8);
     structuredClone(detached, { transfer: [detached] });
@@ -233,7 +233,7 @@ describe('foreign memory', () => {
 });
 
 describe('many mappings', () => {
-  it('never overlap and each leads to its own memory, for random maps and unmaps', () => {
+  it('never overlap, and each leads to its own memory, through random maps and unmaps', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 20_000 }), unmap: fc.option(fc.nat()) }), {

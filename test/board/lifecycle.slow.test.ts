@@ -27,14 +27,14 @@ function mappings(): number {
   return readFileSync('/proc/self/maps', 'utf8').split('\n').length;
 }
 
-/** Waits until a figure is down to what it may be; the loop closes handles and collects objects in its own time. */
+/** Waits until a figure has fallen to `most`: the event loop closes handles and collects objects with a delay. */
 async function settles(figure: () => number, most: number): Promise<void> {
   for (let turn = 0; turn < 10_000 && figure() > most; turn++) await new Promise(setImmediate);
   expect(figure()).toBeLessThanOrEqual(most);
 }
 
 describe.each(modes)('progress %s', (progress) => {
-  it('a thousand boards leave no thread, descriptor or mapping', async () => {
+  it('closing a thousand boards leaves no thread, descriptor or mapping', async () => {
     const before = { threads: threads(), descriptors: descriptors(), mappings: mappings() };
     for (let i = 0; i < 1000; i++) {
       const board = makeBoard({ progress });
@@ -52,20 +52,23 @@ describe.each(modes)('progress %s', (progress) => {
     await settles(mappings, before.mappings + 50);
   });
 
-  it.each(['waits', 'posts'] as const)('terminating a worker that %s leaves nothing behind', async (way) => {
-    const before = { threads: threads(), descriptors: descriptors() };
-    for (let i = 0; i < 5; i++) {
-      const running = new Worker(worker, {
-        workerData: { addonPath: testAddonPath(), options: { progress }, way },
-      });
-      await once(running, 'message');
-      await running.terminate();
-    }
-    await settles(threads, before.threads);
-    await settles(descriptors, before.descriptors);
-  });
+  it.each(['waits', 'posts'] as const)(
+    'terminating a worker that %s leaves no thread or descriptor',
+    async (way) => {
+      const before = { threads: threads(), descriptors: descriptors() };
+      for (let i = 0; i < 5; i++) {
+        const running = new Worker(worker, {
+          workerData: { addonPath: testAddonPath(), options: { progress }, way },
+        });
+        await once(running, 'message');
+        await running.terminate();
+      }
+      await settles(threads, before.threads);
+      await settles(descriptors, before.descriptors);
+    },
+  );
 
-  it('a process exits with everything open, by process.exit() or by coming to its end', () => {
+  it('a process exits with everything open, by process.exit() or by reaching its end', () => {
     for (const [way, status] of [
       ['exits', 7],
       ['ends', 0],
@@ -77,8 +80,8 @@ describe.each(modes)('progress %s', (progress) => {
   });
 });
 
-describe('a board of a name', () => {
-  it('is the same in a worker, and outlives the worker that uses it when it is terminated', async () => {
+describe('a named board', () => {
+  it("is shared with a worker, and survives the worker's termination", async () => {
     const { EmulatedBoard } = loadAddon();
     const options: BoardOptions = { name: 'lifecycle', progress: 'shared' };
     const board = new EmulatedBoard(options);

@@ -38,7 +38,7 @@ function receive({ queuePair }: End, times: number): void {
 const functionsOf = (kicks: readonly Kick[]): number[] =>
   kicks.map(({ underlyingFunction }) => underlyingFunction);
 
-/** Refuses a command: a write beyond it, which is an event of the function. */
+/** Writes beyond a command: the device refuses it and raises an event of the function. */
 function refuse({ board, context }: Verbs, underlyingFunction: number): void {
   const { bar } = context.driver.device.virtualCollectBufferRegion;
   const [buffer] = context.driver.virtualCollectBuffers.all;
@@ -48,7 +48,7 @@ function refuse({ board, context }: Verbs, underlyingFunction: number): void {
   board.runUntilIdle();
 }
 
-/** The same, and it is not cancelled. */
+/** The same, without canceling the command. */
 function refuseAndLeave({ board, context }: Verbs): void {
   const { bar } = context.driver.device.virtualCollectBufferRegion;
   const { offset } = context.driver.virtualCollectBuffers.all[0]!;
@@ -57,7 +57,7 @@ function refuseAndLeave({ board, context }: Verbs): void {
 }
 
 describe('an observer', () => {
-  it('is told the kicks of all functions through the control function, of another one its own', () => {
+  it('gets the kicks of all functions through the control function, and through another function its own', () => {
     const [control, one, two] = makeFunctions(3) as [Verbs, Verbs, Verbs];
     const pairs = [one, two].map((verbs) => makePair(verbs));
     for (const [, to] of pairs) receive(to, 4);
@@ -77,14 +77,14 @@ describe('an observer', () => {
     expect(functionsOf(ofOne!)).toEqual([1]);
     expect(functionsOf(ofTwo!)).toEqual([2, 2]);
     expect(watches.map(({ lost }) => lost)).toEqual([0, 0, 0]);
-    // One that has ended is told nothing more, and the others are.
+    // A closed watch gets nothing more; the others do.
     watches[0]!.close();
     send(pairs[0]![0]);
     expect(watches[1]!.take()).toHaveLength(1);
     expect(() => watches[0]!.take()).toThrow(/is closed/);
   });
 
-  it('does not disturb the ring that the driver of the function has', async () => {
+  it('does not disturb the kick ring of the driver', async () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from, to] = makePair(guest);
     receive(to, 3);
@@ -102,7 +102,7 @@ describe('an observer', () => {
     await own.return();
   });
 
-  it('that does not read in time loses records, and is told how many', () => {
+  it('loses records if it reads too late, and learns how many', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const observer = observe(control, 1);
     const watch = observer.watchEvents();
@@ -127,7 +127,7 @@ describe('an observer', () => {
     ]);
   });
 
-  it('is told of events whether or not their function has room for them', () => {
+  it('gets every event, even if the event queue of the function is full', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const watch = observe(control, 0).watchEvents();
     const [from] = makePair(guest);
@@ -140,7 +140,7 @@ describe('an observer', () => {
     expect(types.filter((type) => type === EventType.virtualCollectBufferError)).toHaveLength(300);
   });
 
-  it('goes on when the device is reset', () => {
+  it('continues after a device reset', () => {
     const [control] = makeFunctions(1) as [Verbs];
     const watch = observe(control, 0).watchKicks();
     control.context[Symbol.dispose](); // disables and resets the device
@@ -151,7 +151,7 @@ describe('an observer', () => {
     expect(watch.take()).toHaveLength(1);
   });
 
-  it('lists the queue pairs and regions that exist, through another function its own', () => {
+  it('lists all queue pairs and regions through the control function, and through another function its own', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from, to] = makePair(guest);
     receive(to, 3);
@@ -208,7 +208,7 @@ describe('an observer', () => {
     });
   });
 
-  it('is told of completions as the completion queue has them', () => {
+  it('gets completions as the completion queue holds them', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from, to] = makePair(guest);
     receive(to, 3);
@@ -237,7 +237,7 @@ describe('an observer', () => {
     expect(() => own!.take(taken)).toThrow(/is closed/);
   });
 
-  it('reads registers in a row as it reads them one by one', () => {
+  it('reads the same values from registers in one batch as one by one', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     makePair(guest);
     const { device } = observe(control, 0);
@@ -263,7 +263,7 @@ describe('an observer', () => {
     expect(open.access([{ offset: 0 }, { offset: 8 }])).toEqual([open.read32(0), open.read32(8)]);
   });
 
-  it('sees packets through the control function alone, from a head on that Wireshark reads', () => {
+  it('gets packets through the control function only, in a format that Wireshark reads', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const watch = observe(control, 0).watchPackets();
     expect(() => observe(control, 1).watchPackets()).toThrow(
@@ -287,7 +287,7 @@ describe('an observer', () => {
     expect(packets).toBe(4); // a request and its acknowledgement, each of which goes out and comes in
   });
 
-  it('changes nothing, and opens nothing', () => {
+  it('cannot change or allocate anything', () => {
     const [control] = makeFunctions(1) as [Verbs];
     const { device } = observe(control, 0);
     expect(() => device.allocate(4096)).toThrow(/is observed, not open/);

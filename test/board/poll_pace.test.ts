@@ -5,14 +5,14 @@ import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /** native/test/poll_pace_port.h */
 interface PollPacePort {
-  /** Nanoseconds from the request to the first look. */
+  /** Nanoseconds from the request to the first poll. */
   delay(): number;
   looked(found: boolean): void;
 }
 
 const addon = loadTestAddon() as { PollPacePort: new () => PollPacePort };
 
-/** The share of entries that are there at the first look, when they come `least` to `least + spread` ns after the request. */
+/** The share of first polls that find their entry, if entries arrive `least` to `least + spread` ns after the request. */
 function shareFound(pace: PollPacePort, random: Random, least: number, spread: number): number {
   const looks = 4000;
   let found = 0;
@@ -24,12 +24,12 @@ function shareFound(pace: PollPacePort, random: Random, least: number, spread: n
   return found / (looks / 2);
 }
 
-describe('the pace of polling', () => {
-  it('begins with a look at once', () => {
+describe('the polling pace', () => {
+  it('starts with an immediate poll', () => {
     expect(new addon.PollPacePort().delay()).toBe(0);
   });
 
-  it('settles where three entries of four are there, and follows them', () => {
+  it('settles where three of four polls find an entry, and follows a changed latency', () => {
     const pace = new addon.PollPacePort();
     const random = new Random(7);
     for (const [least, spread] of [
@@ -43,7 +43,7 @@ describe('the pace of polling', () => {
     }
   });
 
-  it('is hardly put off by one that is late, and 2 µs at most by all', () => {
+  it('grows by less than 50 ns for one late entry, and to at most 2 µs for many', () => {
     const pace = new addon.PollPacePort();
     pace.looked(false);
     expect(pace.delay()).toBeLessThan(50);

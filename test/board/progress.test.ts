@@ -13,8 +13,8 @@ import {
   writeCommand,
 } from '../helpers/register_file_board.ts';
 
-describe('stepped', () => {
-  it('nothing happens unless it is asked for, and every unit of work takes a tick', () => {
+describe('a stepped board', () => {
+  it('does nothing unless asked to, and takes a tick for every unit of work', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     const memory = opened.allocateMemory(64);
@@ -31,7 +31,7 @@ describe('stepped', () => {
     expect(board.now()).toBe(6n);
   });
 
-  it('time goes on where it is told to, past what becomes due at its time', () => {
+  it('advances time as told, and fires timers at their time on the way', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     opened.write64(registerBar, registerOffset(0, engine.deadline), 1000, 0);
@@ -45,7 +45,7 @@ describe('stepped', () => {
     expect([board.now(), board.counters().interrupts]).toEqual([11_001n, 2]);
   });
 
-  it('a device that does not come to rest is an error', () => {
+  it('throws if the device does not become idle', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     for (let i = 0; i < 10; i++) opened.write32(vcbBar, 0, i);
@@ -53,7 +53,7 @@ describe('stepped', () => {
     expect(board.runUntilIdle()).toBe(0);
   });
 
-  it('only a stepped board is stepped', () => {
+  it('is the only kind that step, runUntilIdle and advanceTime accept', () => {
     const board = makeBoard({ progress: 'own' });
     expect(() => board.step(1)).toThrow(/step needs a board with progress stepped/);
     expect(() => board.runUntilIdle()).toThrow(/runUntilIdle needs/);
@@ -62,7 +62,7 @@ describe('stepped', () => {
 });
 
 describe.each(['shared', 'own', 'stepped'] as const)('progress %s', (progress) => {
-  it('a ring full of commands stops the poster, and loses nothing', () => {
+  it('a full ring makes the poster wait, and loses no command', () => {
     const board = makeBoard({ progress });
     const opened = openFunction(board);
     const memory = opened.allocateMemory(512);
@@ -76,7 +76,7 @@ describe.each(['shared', 'own', 'stepped'] as const)('progress %s', (progress) =
     expect(board.counters().writes).toBe(5 * 2000);
   });
 
-  it('more jobs than the device takes at once are all done', () => {
+  it('the device completes more jobs than it takes at once', () => {
     const board = makeBoard({ progress });
     const opened = openFunction(board);
     const memory = opened.allocateMemory(4 * 50);

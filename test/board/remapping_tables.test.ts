@@ -15,7 +15,7 @@ const large = 1n << 7n;
 const sourceId = (3 << 8) | (16 << 3) | 2;
 const memoryBytes = 4 << 20;
 
-/** The memory of another machine, and how its tables are written: by page number and index. */
+/** The memory of another machine; its remapping tables are written by page number and index. */
 class MachineMemory {
   readonly bytes = Buffer.alloc(memoryBytes);
 
@@ -23,7 +23,7 @@ class MachineMemory {
     this.bytes.writeBigUInt64LE(value, Number(table * page + index * 8n));
   }
 
-  /** Root and context entry of the function. @param levels 2 to 4. @param type 0: by tables from page `top` on, 2: passed through */
+  /** Root and context entry of the function. @param levels 2 to 4. @param type 0: translated by tables from page `top` on, 2: passed through */
   context(top: bigint, levels: bigint, type = 0n): RemappingRoot {
     this.entry(1n, 2n * 3n, (2n * page) | 1n);
     const index = BigInt(sourceId & 0xff);
@@ -33,7 +33,7 @@ class MachineMemory {
   }
 }
 
-/** Lets the device write 8 B at an address; what happened, and what the machine sees in its memory. */
+/** Has the device write 8 B at an address; returns the DMA faults, and the offsets that changed in the machine's memory. */
 function written(
   memory: MachineMemory,
   root: RemappingRoot | undefined,
@@ -64,8 +64,8 @@ function written(
   return { faults, changed };
 }
 
-describe('the tables of another machine', () => {
-  it.each([2n, 3n, 4n])('are walked, of %i levels', (levels) => {
+describe('the remapping tables of another machine', () => {
+  it.each([2n, 3n, 4n])('are walked through %i levels', (levels) => {
     const memory = new MachineMemory();
     const root = memory.context(4n, levels);
     const indices = [5n, 6n, 7n, 8n].slice(0, Number(levels));
@@ -82,7 +82,7 @@ describe('the tables of another machine', () => {
       });
   });
 
-  it('may end in a large page', () => {
+  it('map large pages', () => {
     const memory = new MachineMemory();
     const root = memory.context(4n, 3n);
     memory.entry(4n, 0n, (5n * page) | rights.both);
@@ -94,7 +94,7 @@ describe('the tables of another machine', () => {
     expect(written(memory, root, (1n << 30n) + BigInt(memoryBytes)).faults).toHaveLength(1);
   });
 
-  it('give the rights that every level gives', () => {
+  it('grant only the rights that every level grants', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 3n), fc.bigInt(0n, 3n), (upper, lower) => {
         const memory = new MachineMemory();
@@ -114,16 +114,16 @@ describe('the tables of another machine', () => {
     );
   });
 
-  it('pass a function through, or block it', () => {
+  it('can pass a function through, or block it', () => {
     const memory = new MachineMemory();
     expect(written(memory, memory.context(0n, 3n, 2n), 100n * page).changed).toEqual([100 * pageBytes]);
-    // A root entry that is not present, of a context that would pass it.
+    // A root entry that is not present, although its context would pass the function through.
     memory.entry(1n, 2n * 4n, 2n * page);
     const absent = (4 << 8) | (sourceId & 0xff);
     const refused = { faults: [{ reason: 'not_mapped' }], changed: [] };
     expect(written(memory, { rootTable: page, sourceId: absent }, 100n * page)).toMatchObject(refused);
     for (const root of [
-      memory.context(4n, 3n, 1n), // by a table of the device's own
+      memory.context(4n, 3n, 1n), // translation type 1, which is not supported
       { rootTable: page, sourceId: sourceId + 1 },
       { rootTable: page, sourceId: sourceId + 256 },
       { rootTable: BigInt(memoryBytes), sourceId },
@@ -134,7 +134,7 @@ describe('the tables of another machine', () => {
 });
 
 describe('the memory of another machine', () => {
-  it('is that of one function: each has its own, and loses its own', () => {
+  it('is attached to and detached from each function separately', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-tables-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const files = [0, 1].map((number) => path.join(folder, `${number}`));
@@ -143,7 +143,7 @@ describe('the memory of another machine', () => {
     const functions = [0, 1].map((number) => openFunction(board, number));
     functions[0]!.write64(2, 0, 0xffff_ffff, 0xffff_ffff);
     board.runUntilIdle();
-    const memory = new MachineMemory(); // of the second machine: its page 9 is at 5
+    const memory = new MachineMemory(); // of the second machine: I/O page 9 is its page 5
     const root = memory.context(4n, 2n);
     memory.entry(4n, 0n, (3n * page) | rights.both);
     memory.entry(3n, 9n, (5n * page) | rights.both);

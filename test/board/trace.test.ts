@@ -56,8 +56,8 @@ function at(opened: readonly BoardFunction[], underlyingFunction: number): Board
   return found;
 }
 
-describe('trace', () => {
-  it('has the transactions in order, with rising times, and counts what does not fit', () => {
+describe('a trace', () => {
+  it('holds the transactions in order, with rising times, and counts those that do not fit', () => {
     const board = makeBoard();
     board.startTrace(3);
     for (let i = 0; i < 5; i++) board.post({ bar: vcbBar, offset: 4 * i, data: new Uint8Array(4) });
@@ -68,7 +68,7 @@ describe('trace', () => {
     expect(board.counters().traceDropped).toBe(2);
   });
 
-  it('has nothing before it starts and after it stops', () => {
+  it('holds only the transactions between its start and its stop', () => {
     const board = makeBoard();
     const write = (): void => {
       board.post({ bar: vcbBar, data: new Uint8Array(4) });
@@ -84,8 +84,8 @@ describe('trace', () => {
   });
 });
 
-describe('replay', () => {
-  it('on a fresh board gives the same trace, answers and counters, whatever was recorded', () => {
+describe('a replay', () => {
+  it('of any recording on a fresh board gives the same trace, answers and counters', () => {
     fc.assert(
       fc.property(actions, fc.nat(), (list, seed) => {
         const recorded = makeBoard({ progress: 'stepped', mapping: 'adversarial', seed });
@@ -114,7 +114,7 @@ describe('replay', () => {
     );
   });
 
-  it('counts the reads that are answered otherwise', () => {
+  it('counts the reads whose answers differ', () => {
     const read: Transaction = {
       kind: 'read',
       underlyingFunction: 0,

@@ -17,33 +17,38 @@ import {
   writeCommand,
 } from '../helpers/register_file_board.ts';
 
-describe('stores become transactions', () => {
+describe('a store', () => {
   const cuts: [CommandMapping, boolean, number][] = [
     ['write_combining', false, 64],
     ['uncached', false, 8],
     ['write_combining', true, 4],
     ['uncached', true, 4],
   ];
-  it.each(cuts)('mapping %s, 32-bit bridge %s: %i B each, in order', (mapping, doubleWordOnly, widest) => {
-    const board = makeBoard({ progress: 'stepped', mapping, doubleWordOnly });
-    const opened = openFunction(board);
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 80 }), fc.nat({ max: 15 }), (dwords, page) => {
-        const command = pattern(4 * dwords, page);
-        board.startTrace();
-        writeCommand(opened, page * pageBytes, command);
-        board.runUntilIdle();
-        const trace = board.takeTrace();
-        const stored = Math.ceil(command.length / 8) * 8;
-        expect(trace.map(illegality)).toEqual(trace.map(() => undefined));
-        expect(trace).toHaveLength(Math.ceil(stored / widest));
-        expect(trace.map(({ offset }) => offset)).toEqual(trace.map((_, i) => page * pageBytes + i * widest));
-        expect(readPage(opened, page, command.length)).toEqual(command);
-      }),
-    );
-  });
+  it.each(cuts)(
+    'becomes legal transactions in order: mapping %s, 32-bit bridge %s, %i B each',
+    (mapping, doubleWordOnly, widest) => {
+      const board = makeBoard({ progress: 'stepped', mapping, doubleWordOnly });
+      const opened = openFunction(board);
+      fc.assert(
+        fc.property(fc.integer({ min: 1, max: 80 }), fc.nat({ max: 15 }), (dwords, page) => {
+          const command = pattern(4 * dwords, page);
+          board.startTrace();
+          writeCommand(opened, page * pageBytes, command);
+          board.runUntilIdle();
+          const trace = board.takeTrace();
+          const stored = Math.ceil(command.length / 8) * 8;
+          expect(trace.map(illegality)).toEqual(trace.map(() => undefined));
+          expect(trace).toHaveLength(Math.ceil(stored / widest));
+          expect(trace.map(({ offset }) => offset)).toEqual(
+            trace.map((_, i) => page * pageBytes + i * widest),
+          );
+          expect(readPage(opened, page, command.length)).toEqual(command);
+        }),
+      );
+    },
+  );
 
-  it('a write of 4 or 8 B is one transaction, with all its bytes', () => {
+  it('of 4 or 8 B is one transaction with all its bytes enabled', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     board.startTrace();
@@ -65,7 +70,7 @@ describe('stores become transactions', () => {
     ]);
   });
 
-  it('byte enables leave bytes of the first and the last DWORD as they were', () => {
+  it('with byte enables leaves the other bytes of the first and last DWORD unchanged', () => {
     const board = makeBoard();
     const opened = openFunction(board);
     board.post({ bar: vcbBar, data: new Uint8Array(12).fill(1) });
@@ -74,7 +79,7 @@ describe('stores become transactions', () => {
     expect(readPage(opened, 0, 16)).toEqual(new Uint8Array([1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 1, 1, 0, 0, 0, 0]));
   });
 
-  it('what is no legal transaction cannot be posted', () => {
+  it('that is no legal transaction cannot be posted', () => {
     const board = makeBoard();
     const data = new Uint8Array(12);
     expect(() => board.post({ data: new Uint8Array(68) })).toThrow(/within an aligned 64 B/);
@@ -86,8 +91,8 @@ describe('stores become transactions', () => {
   });
 });
 
-describe('reads', () => {
-  it.each(['shared', 'own', 'stepped'] as const)('flush all writes before them, progress %s', (progress) => {
+describe('a read', () => {
+  it.each(['shared', 'own', 'stepped'] as const)('flushes all writes before it, progress %s', (progress) => {
     for (const mapping of ['write_combining', 'adversarial', 'uncached'] as const) {
       const opened = openFunction(makeBoard({ progress, mapping }));
       for (let value = 1; value <= 100; value++) {
@@ -99,7 +104,7 @@ describe('reads', () => {
     }
   });
 
-  it('appear in the trace with their answer', () => {
+  it('appears in the trace with its answer', () => {
     const board = makeBoard();
     const opened = openFunction(board, 1);
     board.startTrace();
@@ -116,8 +121,8 @@ describe('reads', () => {
   });
 });
 
-describe('a function reaches its own pages only', () => {
-  it('identity and its own register page, not those of another, nor what is nowhere', () => {
+describe('a function', () => {
+  it('reaches the identity page and its own register page, and no other address', () => {
     const board = makeBoard();
     const opened = openFunction(board, 1);
     expect(opened.read32(registerBar, 0)).toBe(magic);
@@ -133,7 +138,7 @@ describe('a function reaches its own pages only', () => {
     expect(board.counters()).toMatchObject({ writes: 1, writesUnsupported: 2, readsUnsupported: 3 });
   });
 
-  it('there is no function beyond those of the board', () => {
+  it('cannot be opened if the board has fewer functions', () => {
     expect(() => makeBoard().open(2)).toThrow(/underlying function 2 does not exist: the board has 2/);
   });
 });

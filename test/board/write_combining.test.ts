@@ -18,7 +18,7 @@ interface Worst {
   stored: Uint8Array;
 }
 
-/** Writes a command through write combining at its worst, and gives what reached the device before the fence ended. */
+/** Writes a command through adversarial write combining; returns the transactions that reached the device before the fence ended. */
 function worst(seed: number, dwords: number, doubleWordOnly: boolean): Worst {
   const board = makeBoard({ progress: 'stepped', mapping: 'adversarial', seed, doubleWordOnly });
   const opened = openFunction(board);
@@ -36,7 +36,7 @@ function worst(seed: number, dwords: number, doubleWordOnly: boolean): Worst {
 const seeds = fc.nat({ max: 1_000_000 });
 const lengths = fc.integer({ min: 1, max: 80 });
 
-describe('write combining at its worst', () => {
+describe('adversarial write combining', () => {
   it('makes legal transactions that carry the stored bytes, each at least once', () => {
     fc.assert(
       fc.property(seeds, lengths, fc.boolean(), (seed, dwords, doubleWordOnly) => {
@@ -54,7 +54,7 @@ describe('write combining at its worst', () => {
     );
   });
 
-  it('never splits an aligned 8 B chunk, and behind a 32-bit bridge makes DWORDs only', () => {
+  it('never splits an aligned 8 B chunk, and writes only DWORDs behind a 32-bit bridge', () => {
     fc.assert(
       fc.property(seeds, lengths, (seed, dwords) => {
         for (const { offset, data } of worst(seed, dwords, false).trace)
@@ -64,7 +64,7 @@ describe('write combining at its worst', () => {
     );
   });
 
-  it('repeats a chunk only while another of the page is still to come', () => {
+  it('repeats a chunk only while another chunk of the page is outstanding', () => {
     fc.assert(
       fc.property(seeds, lengths, fc.boolean(), (seed, dwords, doubleWordOnly) => {
         const { trace } = worst(seed, dwords, doubleWordOnly);
@@ -83,7 +83,7 @@ describe('write combining at its worst', () => {
     );
   });
 
-  it('does each of its tricks: splits, merges, reorders, repeats', () => {
+  it('splits, merges, reorders and repeats stores', () => {
     const traces = Array.from({ length: 50 }, (_, seed) => worst(seed, 40, false).trace);
     const offsets = traces.map((trace) => trace.map(({ offset }) => offset));
     expect(traces.some((trace) => trace.some(({ data }) => data.length < 64))).toBe(true);
@@ -97,7 +97,7 @@ describe('write combining at its worst', () => {
     expect(worst(7, 60, false)).not.toEqual(worst(8, 60, false));
   });
 
-  it('keeps stores behind a fence behind those before it', () => {
+  it('keeps the stores after a fence behind those before it', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const board = makeBoard({ progress: 'stepped', mapping: 'adversarial', seed });
@@ -116,7 +116,7 @@ describe('write combining at its worst', () => {
     );
   });
 
-  it('lets a later store to a place win, DWORD by DWORD', () => {
+  it('lets the latest store to an address win, DWORD by DWORD', () => {
     fc.assert(
       fc.property(seeds, fc.array(fc.nat({ max: 7 }), { minLength: 1, maxLength: 40 }), (seed, places) => {
         const board = makeBoard({ progress: 'stepped', mapping: 'adversarial', seed });

@@ -13,7 +13,7 @@ export const acknowledgements: Section = {
     },
     {
       clause: '9.7.2',
-      what: 'ACKs of each packet: the last one completes',
+      what: 'an ACK of each packet: the last one completes the SEND',
       steps: [
         postedSend,
         { in: ['acknowledge @0 ack', 'acknowledge @1 ack'] },
@@ -44,7 +44,7 @@ export const acknowledgements: Section = {
     },
     {
       clause: '9.7.2',
-      what: 'ACK of an RDMA WRITE with immediate, of an unsignaled one before it too',
+      what: 'ACK of an RDMA WRITE with immediate, and of the unsignaled one before it',
       steps: [
         {
           post: ['rdma_write bytes=4 unsignaled', 'rdma_write_with_immediate bytes=4 at=64 immediate=5'],
@@ -68,7 +68,7 @@ export const acknowledgements: Section = {
     },
     {
       clause: '9.7.6.1',
-      what: 'ACK when all is acknowledged: dropped',
+      what: 'ACK when everything is acknowledged: dropped',
       steps: [
         postedSends(1),
         { in: ['acknowledge @0 ack msn=1'], sent: ['0 success'] },
@@ -87,7 +87,7 @@ export const acknowledgements: Section = {
     },
     {
       clause: '9.7.6.1',
-      what: 'ghost ACK, half of all PSNs behind: dropped',
+      what: 'ghost ACK, half the PSN space behind: dropped',
       steps: [
         postedSends(1),
         { in: ['acknowledge @-8388608 ack msn=2', 'acknowledge @-2 ack msn=2'] },
@@ -144,12 +144,12 @@ export const acknowledgements: Section = {
     },
     {
       clause: '9.7.7.2',
-      what: 'an ACK with a credit count acknowledges like one without',
+      what: 'an ACK with a credit count is like one without',
       steps: [postedSends(1), { in: ['acknowledge @0 syndrome=0 msn=1'], sent: ['0 success'] }],
     },
     {
       clause: '9.7.3.1',
-      what: 'a READ response acknowledges what was before it',
+      what: 'a READ response acknowledges the requests before it',
       steps: [
         {
           post: ['send bytes=10', 'rdma_read bytes=20'],
@@ -164,7 +164,7 @@ export const acknowledgements: Section = {
     },
     {
       clause: '9.7.3.1',
-      what: 'the first response of a READ acknowledges what was before it',
+      what: 'the first response of a READ acknowledges the requests before it',
       steps: [
         {
           post: ['send bytes=10', 'rdma_read bytes=300'],
@@ -180,7 +180,7 @@ export const acknowledgements: Section = {
     },
     {
       clause: '9.7.3.1',
-      what: 'an atomic acknowledgement acknowledges what was before it',
+      what: 'an atomic acknowledgement acknowledges the requests before it',
       steps: [
         {
           post: ['send bytes=10', 'compare_and_swap at=8 compare=1 swap=2'],
@@ -218,7 +218,7 @@ export const acknowledgements: Section = {
     },
     {
       clause: '9.7.3.1',
-      what: 'no more READs are sent than the initiator depth',
+      what: 'outstanding READs are limited by the initiator depth',
       setup: { depth: 1 },
       steps: [
         {
@@ -236,7 +236,7 @@ export const acknowledgements: Section = {
     },
     {
       clause: '10.8.3.3',
-      what: 'what is fenced waits for the READ before it',
+      what: 'a fenced work request waits for the READ before it',
       steps: [
         {
           post: ['rdma_read bytes=8', 'send bytes=8 fence'],

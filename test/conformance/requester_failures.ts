@@ -75,7 +75,7 @@ export const failures: Section = {
     },
     {
       clause: '9.7.6.1',
-      what: 'an answer that comes in ERR: dropped',
+      what: 'an answer in ERR: dropped',
       steps: [
         postedSends(1),
         { in: ['acknowledge @0 nak=invalid'], sent: ['0 remote_invalid_request_error'] },

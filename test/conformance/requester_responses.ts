@@ -87,7 +87,7 @@ export const responses: Section = {
       memory: ['local 0+8=41'],
     },
     badResponse(
-      'middle as the first of two',
+      'middle packet as the first of two responses',
       postedRead(300),
       [{ in: ['rdma_read_response_middle @0 bytes=256'] }],
       {
@@ -95,7 +95,7 @@ export const responses: Section = {
       },
     ),
     badResponse(
-      'middle as the first of three',
+      'middle packet as the first of three responses',
       postedRead(600),
       [{ in: ['rdma_read_response_middle @0 bytes=256'] }],
       {
@@ -103,7 +103,7 @@ export const responses: Section = {
       },
     ),
     badResponse(
-      'last for a READ of one response',
+      'last packet for a READ of one response',
       postedRead(100),
       [{ in: ['rdma_read_response_last @0 ack bytes=100'] }],
       {
@@ -111,7 +111,7 @@ export const responses: Section = {
       },
     ),
     badResponse(
-      'middle for a READ of one response',
+      'middle packet for a READ of one response',
       postedRead(256),
       [{ in: ['rdma_read_response_middle @0 bytes=256'] }],
       {
@@ -119,7 +119,7 @@ export const responses: Section = {
       },
     ),
     badResponse(
-      'first for a READ of one response',
+      'first packet for a READ of one response',
       postedRead(256),
       [{ in: ['rdma_read_response_first @0 ack bytes=256'] }],
       {
@@ -127,7 +127,7 @@ export const responses: Section = {
       },
     ),
     badResponse(
-      'last as the first of two',
+      'last packet as the first of two responses',
       postedRead(300),
       [{ in: ['rdma_read_response_last @0 ack bytes=256'] }],
       {
@@ -135,7 +135,7 @@ export const responses: Section = {
       },
     ),
     badResponse(
-      'only as the first of two',
+      'only packet as the first of two responses',
       postedRead(300),
       [{ in: ['rdma_read_response_only @0 ack bytes=256'] }],
       {
@@ -143,25 +143,25 @@ export const responses: Section = {
       },
     ),
     badResponse(
-      'first as the second of three',
+      'first packet as the second of three responses',
       postedRead(600),
       [{ in: [firstResponse] }, { in: ['rdma_read_response_first @1 ack bytes=256'] }],
       { memory: ['local 0+256=@0'], linux: warns },
     ),
     badResponse(
-      'only as the last of two',
+      'only packet as the last of two responses',
       postedRead(300),
       [{ in: [firstResponse] }, { in: ['rdma_read_response_only @1 ack bytes=44'] }],
       { memory: ['local 0+256=@0'], linux: warns },
     ),
     badResponse(
-      'last as the second of three',
+      'last packet as the second of three responses',
       postedRead(600),
       [{ in: [firstResponse] }, { in: ['rdma_read_response_last @1 ack bytes=256'] }],
       { memory: ['local 0+256=@0'], linux: 'accepts the bytes and starts over with the next' },
     ),
     badResponse(
-      'middle as the last of two',
+      'middle packet as the last of two responses',
       postedRead(512),
       [{ in: [firstResponse] }, { in: ['rdma_read_response_middle @1 bytes=256'] }],
       { memory: ['local 0+256=@0'], linux: 'accepts the bytes and waits for a last packet' },
@@ -293,7 +293,7 @@ export const responses: Section = {
       { linux: warns },
     ),
     badResponse(
-      'a bad response flushes what follows, and what was before it succeeds',
+      'a bad response: earlier work requests succeed, later ones are flushed',
       {
         post: ['send bytes=8', 'rdma_read bytes=8', 'send bytes=8'],
         out: [

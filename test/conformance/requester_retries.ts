@@ -28,7 +28,7 @@ export const retries: Section = {
   rows: [
     {
       clause: '9.7.5.2.8, 9.7.6',
-      what: 'NAK of PSN sequence error: sent again from that PSN on',
+      what: 'NAK of PSN sequence error: retransmitted from that PSN on',
       steps: [
         postedSend,
         { in: ['acknowledge @1 nak=sequence'], out: resent.slice(1) },
@@ -37,7 +37,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.5.2.8, 9.7.6',
-      what: 'NAK of PSN sequence error acknowledges what was before it',
+      what: 'NAK of PSN sequence error acknowledges the requests before it',
       steps: [
         postedSends(3),
         {
@@ -50,7 +50,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6',
-      what: 'the same NAK again is late, and no reason to send once more',
+      what: 'a repeated NAK causes no second retransmission',
       steps: [
         postedSend,
         { in: ['acknowledge @1 nak=sequence'], out: resent.slice(1) },
@@ -113,7 +113,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.5.1, 9.7.6',
-      what: 'an answer of a later atomic is an implied NAK of the one that is missing',
+      what: 'the answer of a later atomic is an implied NAK of the missing one',
       steps: [
         {
           post: ['fetch_and_add add=1', 'fetch_and_add at=8 add=2'],
@@ -138,7 +138,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.5.1, 9.7.6',
-      what: 'a READ response beyond one that is missing: the READ goes on from there',
+      what: 'a READ response after a missing one: the READ resumes at the missing one',
       steps: [
         postedRead(600),
         {
@@ -158,7 +158,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6',
-      what: 'the first response of a READ is missing: it is sent again whole',
+      what: 'the first response of a READ is missing: the whole READ is retransmitted',
       steps: [
         postedRead(600),
         { in: ['rdma_read_response_middle @1 bytes=256'], out: postedRead(600).out! },
@@ -176,7 +176,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6',
-      what: 'a READ that goes on is answered from its first again',
+      what: 'a resumed READ is answered from its first response again',
       steps: [
         ...interrupted,
         {
@@ -188,7 +188,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6',
-      what: 'a READ that goes on takes the late responses of the one that was interrupted',
+      what: 'a resumed READ accepts late responses of the interrupted one',
       steps: [
         ...interrupted,
         {
@@ -206,7 +206,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6',
-      what: 'a READ that goes on with its last response is answered with an only',
+      what: 'a READ resumed at its last response is answered with an only packet',
       steps: [
         postedRead(300),
         { in: [firstResponse] },
@@ -217,7 +217,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6',
-      what: 'a READ that went on has no first behind where it went on',
+      what: 'a resumed READ gets a first packet after the one that it resumed at',
       steps: [
         ...interrupted,
         { in: ['rdma_read_response_first @1 ack bytes=256'] },
@@ -229,7 +229,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6.1.3',
-      what: 'no answer within the time-out: all is sent again',
+      what: 'no answer within the timeout: everything is retransmitted',
       steps: [
         postedSend,
         { wait: 'nearly timeout' },
@@ -239,7 +239,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6.1.3',
-      what: 'no answer within the time-out: sent again from what is not acknowledged',
+      what: 'no answer within the timeout: retransmitted from the first unacknowledged packet',
       steps: [
         postedSend,
         { in: ['acknowledge @0 ack'] },
@@ -249,7 +249,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6.1.3',
-      what: 'the timer begins anew with each acknowledgement',
+      what: 'each acknowledgement restarts the timer',
       steps: [
         postedSend,
         { wait: 'nearly timeout' },
@@ -286,7 +286,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6',
-      what: 'no retries: an implied NAK exhausts them, for the READ that it is of',
+      what: 'no retries: an implied NAK of a READ exhausts them',
       setup: { retries: 0 },
       steps: [
         sendReadSend,
@@ -299,7 +299,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6.1.3',
-      what: 'an acknowledgement gives all retries back',
+      what: 'an acknowledgement restores all retries',
       setup: { retries: 1 },
       steps: [
         postedSends(2),
@@ -312,7 +312,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6.1.3',
-      what: 'a duplicate acknowledgement gives no retries back',
+      what: 'a duplicate acknowledgement restores no retries',
       setup: { retries: 1 },
       steps: [
         postedSends(2),
@@ -325,7 +325,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.6.1.3',
-      what: 'an ACK that comes after the time-out completes',
+      what: 'an ACK after the timeout completes the work request',
       steps: [
         postedSends(1),
         { wait: 'timeout', out: postedSends(1).out! },
@@ -334,7 +334,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.5.2.8',
-      what: 'RNR NAK: sent again when its time has passed',
+      what: 'RNR NAK: retransmitted after its delay',
       steps: [
         postedSends(1),
         { in: ['acknowledge @0 rnr=12'] },
@@ -345,7 +345,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.5.2.8',
-      what: 'RNR NAK acknowledges what was before it',
+      what: 'RNR NAK acknowledges the requests before it',
       steps: [
         postedSends(3),
         { in: ['acknowledge @1 rnr=12 msn=1'], sent: ['0 success'] },
@@ -355,7 +355,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.5.2.8',
-      what: 'what comes while it waits after an RNR NAK is dropped',
+      what: 'an answer during the delay of an RNR NAK: dropped',
       steps: [
         postedSends(2),
         { in: ['acknowledge @0 rnr=12'] },
@@ -382,7 +382,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.5.2.8',
-      what: 'an acknowledgement gives the RNR retries back',
+      what: 'an acknowledgement restores the RNR retries',
       setup: { rnrRetries: 1 },
       steps: [
         postedSends(2),
@@ -395,7 +395,7 @@ export const retries: Section = {
     },
     {
       clause: '9.7.5.2.8',
-      what: 'RNR retries of 7 are for ever',
+      what: 'an RNR retry count of 7 means unlimited retries',
       steps: [
         postedSends(1),
         ...Array.from({ length: 9 }, (): Step[] => [

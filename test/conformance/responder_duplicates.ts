@@ -21,7 +21,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.1',
-      what: 'duplicate SEND is acknowledged up to the newest',
+      what: 'duplicate SEND is acknowledged up to the newest PSN',
       steps: [
         {
           receives: [100],
@@ -44,7 +44,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.1',
-      what: 'duplicate of a first within a message that goes on',
+      what: 'duplicate of a first packet while its message continues',
       steps: [
         { receives: [600], in: ['send_first @0 bytes=256'], out: ['acknowledge @0 ack msn=0'] },
         { in: ['send_first @0 bytes=256 data=2'], out: ['acknowledge @0 ack msn=0'] },
@@ -74,7 +74,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.3',
-      what: 'duplicate READ that goes on where it was interrupted',
+      what: 'duplicate READ that resumes where it was interrupted',
       steps: [
         {
           in: ['rdma_read_request @0 length=600'],
@@ -104,7 +104,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.3',
-      what: 'duplicate READ of the last response alone',
+      what: 'duplicate READ of only the last response',
       steps: [
         {
           in: ['rdma_read_request @0 length=300'],
@@ -121,7 +121,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.3',
-      what: 'duplicate READ that asks for more bytes: dropped',
+      what: 'duplicate READ of more bytes: dropped',
       steps: [
         {
           in: ['rdma_read_request @0 length=100'],
@@ -132,7 +132,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.3',
-      what: 'duplicate READ that asks for other bytes: dropped',
+      what: 'duplicate READ of other bytes: dropped',
       steps: [
         {
           in: ['rdma_read_request @0 at=8 length=100'],
@@ -168,7 +168,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.3',
-      what: 'duplicate READ by another key: dropped',
+      what: 'duplicate READ with another key: dropped',
       steps: [
         {
           in: ['rdma_read_request @0 length=100'],
@@ -188,7 +188,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.3',
-      what: 'READ at the PSN of a SEND, with a READ behind it: dropped',
+      what: 'READ at the PSN of a SEND, followed by a READ: dropped',
       steps: [
         {
           receives: [100],
@@ -228,7 +228,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.3, 10.3.1',
-      what: 'READ and atomic at PSNs where there were such before a reset: dropped',
+      what: 'READ and atomic at PSNs of such requests before a reset: dropped',
       setup: { word: 5 },
       steps: [
         {
@@ -249,12 +249,12 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.3',
-      what: 'READ at a PSN that never was: dropped',
+      what: 'READ at a PSN that was never used: dropped',
       steps: [{ in: ['rdma_read_request @-5 length=10'] }],
     },
     {
       clause: '9.7.5.1.3',
-      what: 'duplicate READ from before more READs and atomics than there are resources: dropped',
+      what: 'duplicate READ older than the responder resources: dropped',
       setup: { resources: 2 },
       steps: [
         {
@@ -278,7 +278,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.4',
-      what: 'duplicate atomic is answered with what the first one found',
+      what: 'duplicate atomic is answered with the original value',
       setup: { word: 5 },
       steps: [
         {
@@ -316,7 +316,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.4',
-      what: 'duplicate atomic from before more atomics than there are resources: dropped',
+      what: 'duplicate atomic older than the responder resources: dropped',
       setup: { resources: 1, word: 5 },
       steps: [
         { in: ['fetch_and_add @0 add=1'], out: ['atomic_acknowledge @0 ack msn=1 original=5'] },
@@ -328,7 +328,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.4.1.2, 9.7.5.2.8',
-      what: 'a gap: one NAK, which names the PSN that is missing, then silence until it is there',
+      what: 'a gap: one NAK with the missing PSN, then no answer until it arrives',
       steps: [
         { in: ['rdma_write_only @1 at=1 bytes=1'], out: ['acknowledge @0 nak=sequence msn=0'] },
         { in: ['rdma_write_only @2 at=2 bytes=1', 'rdma_write_only @1 at=1 bytes=1'] },
@@ -351,7 +351,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.4.1.2',
-      what: 'a READ ahead is a gap like another',
+      what: 'a READ ahead of the expected PSN is a gap',
       steps: [{ in: ['rdma_read_request @1 length=1'], out: ['acknowledge @0 nak=sequence msn=0'] }],
     },
     {
@@ -364,7 +364,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.2.8',
-      what: 'SEND without a receive: RNR NAK, and executed when it comes again',
+      what: 'SEND without a receive: RNR NAK, then executed when retransmitted',
       steps: [
         { in: ['send_only @0 bytes=10'], out: ['acknowledge @0 rnr=12 msn=0'] },
         { in: ['send_only @0 bytes=10'], out: ['acknowledge @0 rnr=12 msn=0'] },
@@ -379,7 +379,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.2.8',
-      what: 'what follows an RNR NAK is dropped in silence',
+      what: 'packets after an RNR NAK: dropped without an answer',
       steps: [
         { in: ['send_only @0 bytes=10', 'rdma_write_only @1 bytes=1'], out: ['acknowledge @0 rnr=12 msn=0'] },
       ],
@@ -387,7 +387,7 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.2.8',
-      what: 'RDMA WRITE with immediate without a receive: RNR NAK for its last packet alone',
+      what: 'RDMA WRITE with immediate without a receive: RNR NAK for its last packet only',
       steps: [
         {
           in: [

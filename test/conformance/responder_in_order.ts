@@ -28,7 +28,7 @@ export const inOrder: Section = {
     },
     {
       clause: '9.7.4.1, 9.7.7.1',
-      what: 'SEND of three packets counts once, with its last',
+      what: 'SEND of three packets increments the MSN once, with its last packet',
       steps: [
         { receives: [600], in: ['send_first @0 bytes=256'], out: ['acknowledge @0 ack msn=0'] },
         { in: ['send_middle @1 bytes=256'], out: ['acknowledge @1 ack msn=0'] },
@@ -75,7 +75,7 @@ export const inOrder: Section = {
     },
     {
       clause: '9.4.1',
-      what: 'SEND whose last has immediate',
+      what: 'SEND whose last packet has immediate data',
       steps: [
         {
           receives: [600],
@@ -88,7 +88,7 @@ export const inOrder: Section = {
     },
     {
       clause: '9.4.1.1',
-      what: 'SEND with invalidate takes the window back',
+      what: 'SEND with invalidate invalidates the window',
       setup: { window: true },
       steps: [
         {
@@ -104,7 +104,7 @@ export const inOrder: Section = {
     },
     {
       clause: '9.9.3, class J',
-      what: 'SEND with invalidate of a key that is none: acknowledged, and the receive fails',
+      what: 'SEND with invalidate of an invalid key: acknowledged, and the receive fails',
       steps: [
         {
           receives: [100],
@@ -170,7 +170,7 @@ export const inOrder: Section = {
     },
     {
       clause: '9.7.5.1, 9.7.1',
-      what: 'READ of three responses takes three PSNs, and counts when it begins',
+      what: 'READ of three responses takes three PSNs, and increments the MSN with its first',
       steps: [
         {
           in: ['rdma_read_request @0 length=600'],
@@ -198,7 +198,7 @@ export const inOrder: Section = {
     },
     {
       clause: '9.4.5',
-      what: 'compare and swap that finds what it compares',
+      what: 'compare and swap with equal values',
       setup: { word: 5 },
       steps: [
         { in: ['compare_and_swap @0 compare=5 swap=9'], out: ['atomic_acknowledge @0 ack msn=1 original=5'] },
@@ -207,7 +207,7 @@ export const inOrder: Section = {
     },
     {
       clause: '9.4.5',
-      what: 'compare and swap that finds something else',
+      what: 'compare and swap with different values',
       setup: { word: 5 },
       steps: [
         { in: ['compare_and_swap @0 compare=6 swap=9'], out: ['atomic_acknowledge @0 ack msn=1 original=5'] },
@@ -215,7 +215,7 @@ export const inOrder: Section = {
     },
     {
       clause: '9.7.5.1',
-      what: 'answers leave in the order of their requests: no acknowledgement passes a READ',
+      what: 'answers leave in the order of their requests: no acknowledgement overtakes a READ response',
       setup: { word: 5 },
       steps: [
         {

@@ -123,12 +123,14 @@ export const refusals: Section = {
     refused('RDMA WRITE only of more bytes than its length', 'invalid', [
       'rdma_write_only @0 bytes=10 length=9',
     ]),
-    refused('RDMA WRITE first that has all already', 'invalid', ['rdma_write_first @0 bytes=256 length=256']),
+    refused('RDMA WRITE first that already has all bytes', 'invalid', [
+      'rdma_write_first @0 bytes=256 length=256',
+    ]),
     refused('RDMA WRITE last that ends early', 'invalid', [writeFirst, 'rdma_write_last @1 bytes=88'], {
       memory: ['target 0+256=@0'],
     }),
     refused(
-      'RDMA WRITE middle that has all already',
+      'RDMA WRITE middle that already has all bytes',
       'invalid',
       ['rdma_write_first @0 bytes=256 length=512', 'rdma_write_middle @1 bytes=256'],
       {
@@ -147,23 +149,25 @@ export const refusals: Section = {
       'rdma_write_first @0 bytes=256 length=2147483649',
     ]),
     refused('READ of more than 2^31 bytes', 'invalid', ['rdma_read_request @0 length=2147483649']),
-    refused('RDMA WRITE that the queue pair does not grant', 'invalid', ['rdma_write_only @0 bytes=1'], {
+    refused('RDMA WRITE without the right of the queue pair', 'invalid', ['rdma_write_only @0 bytes=1'], {
       setup: { without: ['remoteWrite'] },
     }),
-    refused('READ that the queue pair does not grant', 'invalid', ['rdma_read_request @0 length=1'], {
+    refused('READ without the right of the queue pair', 'invalid', ['rdma_read_request @0 length=1'], {
       setup: { without: ['remoteRead'] },
     }),
-    refused('atomic that the queue pair does not grant', 'invalid', ['fetch_and_add @0 add=1'], {
+    refused('atomic without the right of the queue pair', 'invalid', ['fetch_and_add @0 add=1'], {
       setup: { without: ['remoteAtomic'] },
     }),
     refused('atomic that is not aligned', 'invalid', ['compare_and_swap @0 at=4 compare=1 swap=2']),
-    refused('READ without a resource', 'invalid', ['rdma_read_request @0 length=1'], {
+    refused('READ without a responder resource', 'invalid', ['rdma_read_request @0 length=1'], {
       setup: { resources: 0 },
     }),
-    refused('atomic without a resource', 'invalid', ['fetch_and_add @0 add=1'], { setup: { resources: 0 } }),
+    refused('atomic without a responder resource', 'invalid', ['fetch_and_add @0 add=1'], {
+      setup: { resources: 0 },
+    }),
     {
       clause: '9.7.4.1, 9.9.3',
-      what: 'more READs at a time than there are resources',
+      what: 'more concurrent READs than responder resources',
       setup: { resources: 1 },
       steps: [
         {
@@ -180,27 +184,29 @@ export const refusals: Section = {
       state: 'ERR',
       linux: 'gives the resource of the first to the second',
     },
-    refused('RDMA WRITE by a key that is none', 'access', ['rdma_write_only @0 to=closed bytes=1']),
-    refused('RDMA WRITE by a key of another protection domain', 'access', [
+    refused('RDMA WRITE with an invalid key', 'access', ['rdma_write_only @0 to=closed bytes=1']),
+    refused('RDMA WRITE with a key of another protection domain', 'access', [
       'rdma_write_only @0 to=foreign bytes=1',
     ]),
-    refused('RDMA WRITE by a key without the right', 'access', ['rdma_write_only @0 to=readable bytes=1']),
+    refused('RDMA WRITE with a key that lacks the right', 'access', [
+      'rdma_write_only @0 to=readable bytes=1',
+    ]),
     refused('RDMA WRITE beyond its region', 'access', ['rdma_write_only @0 at=4095 bytes=2']),
-    refused('RDMA WRITE first whose whole does not lie in its region', 'access', [
+    refused('RDMA WRITE first of a message beyond its region', 'access', [
       'rdma_write_first @0 at=3840 bytes=256 length=300',
     ]),
-    refused('READ by a key that is none', 'access', ['rdma_read_request @0 to=closed length=1']),
-    refused('READ by a key of another protection domain', 'access', [
+    refused('READ with an invalid key', 'access', ['rdma_read_request @0 to=closed length=1']),
+    refused('READ with a key of another protection domain', 'access', [
       'rdma_read_request @0 to=foreign length=1',
     ]),
     refused('READ beyond its region', 'access', ['rdma_read_request @0 at=4000 length=97']),
     refused('READ before its region', 'access', ['rdma_read_request @0 at=-1 length=8']),
-    refused('atomic by a key that is none', 'access', ['fetch_and_add @0 to=closed add=1']),
-    refused('atomic by a key without the right', 'access', ['fetch_and_add @0 to=readable add=1']),
+    refused('atomic with an invalid key', 'access', ['fetch_and_add @0 to=closed add=1']),
+    refused('atomic with a key that lacks the right', 'access', ['fetch_and_add @0 to=readable add=1']),
     refused('atomic beyond its region', 'access', ['fetch_and_add @0 at=4096 add=1']),
     {
       clause: '9.7.5.2.8',
-      what: 'a refusal acknowledges what was before it, and flushes the receives',
+      what: 'a refusal acknowledges the requests before it, and flushes the receives',
       steps: [
         {
           receives: [100, 100],

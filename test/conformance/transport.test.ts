@@ -8,7 +8,7 @@ import { Stage } from './stage.ts';
 for (const { role, subject, rows } of sections)
   describe.each([
     ['from PSN 201', 201],
-    ['where the PSNs begin again', 0xff_fffe],
+    ['across the wrap of the PSNs', 0xff_fffe],
   ])(`${role}: ${subject}, %s`, (_, start) => {
     it.for(rows.map((row) => [row.what, row] as const))('%s', ([, row]) => {
       const stage = new Stage(row, start);
@@ -21,7 +21,7 @@ for (const { role, subject, rows } of sections)
     });
   });
 
-it('docs/transport-conformance.md is what the table says', async () => {
+it('docs/transport-conformance.md matches the table', async () => {
   const page = fileURLToPath(new URL('../../docs/transport-conformance.md', import.meta.url));
   await expect(conformanceDocument()).toMatchFileSnapshot(page);
 });

@@ -55,17 +55,17 @@ export const unreliableConnection: Section = {
       ],
       memory: ['target 0+4=@0'],
     },
-    dropped('SEND that lost its middle', [first, 'send_last @2 bytes=9'], {
+    dropped('SEND without its middle packet', [first, 'send_last @2 bytes=9'], {
       memory: ['inbox 0+256=@0', wholeMemory],
     }),
-    dropped('SEND that lost its first', ['send_middle @1 bytes=256', 'send_last @2 bytes=9']),
-    dropped('SEND that lost its last: the next message begins', [first], {
+    dropped('SEND without its first packet', ['send_middle @1 bytes=256', 'send_last @2 bytes=9']),
+    dropped('SEND without its last packet, before the next message', [first], {
       memory: ['inbox 0+256=@0', wholeMemory],
     }),
-    dropped('RDMA WRITE that lost its middle', [writeFirst, 'rdma_write_last @2 bytes=88'], {
+    dropped('RDMA WRITE without its middle packet', [writeFirst, 'rdma_write_last @2 bytes=88'], {
       memory: ['target 0+256=@0', wholeMemory],
     }),
-    dropped('the rest of a message whose packet was lost, though its PSNs follow', [
+    dropped('the rest of a message after a lost packet, although its PSNs are consecutive', [
       'send_middle @1 bytes=256',
       'send_middle @2 bytes=256',
       'send_last @3 bytes=9',
@@ -76,13 +76,13 @@ export const unreliableConnection: Section = {
     dropped('SEND first that does not fill the path MTU', ['send_first @0 bytes=252']),
     dropped('SEND only beyond the path MTU', ['send_only @0 bytes=257']),
     dropped('SEND last of no bytes', [first, 'send_last @1'], { memory: ['inbox 0+256=@0', wholeMemory] }),
-    dropped('RDMA WRITE of another length than it says', ['rdma_write_only @0 bytes=9 length=10']),
-    dropped('RDMA WRITE that the queue pair does not grant', ['rdma_write_only @0 bytes=9'], {
+    dropped('RDMA WRITE whose length differs from its RETH', ['rdma_write_only @0 bytes=9 length=10']),
+    dropped('RDMA WRITE without the right of the queue pair', ['rdma_write_only @0 bytes=9'], {
       setup: { without: ['remoteWrite'] },
     }),
-    dropped('RDMA WRITE by a key that is none', ['rdma_write_only @0 to=closed bytes=9']),
+    dropped('RDMA WRITE with an invalid key', ['rdma_write_only @0 to=closed bytes=9']),
     dropped('RDMA WRITE beyond its region', ['rdma_write_only @0 at=4090 bytes=9']),
-    dropped('READ: not of this service', ['rdma_read_request @0 length=9']),
+    dropped('READ, which this service lacks', ['rdma_read_request @0 length=9']),
     {
       clause: '9.8.2.2',
       what: 'a message may begin with any PSN',
@@ -102,7 +102,7 @@ export const unreliableConnection: Section = {
     },
     {
       clause: '9.9.3, class E',
-      what: 'SEND beyond its receive: the receive fails alone',
+      what: 'SEND beyond its receive: only the receive fails',
       service: 'UC',
       steps: [
         { receives: [300, 100], in: [first, 'send_last @1 bytes=45'], received: ['0 local_length_error'] },
@@ -121,14 +121,14 @@ export const unreliableDatagram: Section = {
   rows: [
     {
       clause: '9.8.3',
-      what: 'a datagram, behind 40 bytes for its route',
+      what: 'a datagram, after 40 bytes for its GRH',
       service: 'UD',
       steps: [{ receives: [100], in: ['send_only @0 bytes=10'], received: ['0 success 50'] }],
       memory: ['inbox 0+40=route', 'inbox 40+10=@0'],
     },
     {
       clause: '9.8.3',
-      what: 'a datagram of any PSN, with immediate',
+      what: 'a datagram with any PSN and immediate data',
       service: 'UD',
       steps: [
         {
@@ -153,7 +153,7 @@ export const unreliableDatagram: Section = {
     },
     {
       clause: '9.9.3, class E',
-      what: 'beyond its receive: the receive fails alone',
+      what: 'beyond its receive: only the receive fails',
       service: 'UD',
       steps: [
         { receives: [49, 100], in: ['send_only @0 bytes=10'], received: ['0 local_length_error'] },
@@ -172,7 +172,7 @@ export const unacknowledged: Section = {
   rows: [
     {
       clause: '9.8.2.1',
-      what: 'complete when it has left, and no acknowledgement asked for',
+      what: 'completes when sent, without requesting an acknowledgement',
       service: 'UC',
       steps: [
         {
@@ -190,7 +190,7 @@ export const unacknowledged: Section = {
     },
     {
       clause: '9.8.2.1',
-      what: 'acknowledgements: not of this service',
+      what: 'acknowledgements do not belong to this service',
       service: 'UC',
       steps: [
         { post: ['send bytes=8'], out: ['send_only @0 bytes=8 from=local+0'], sent: ['0 success'] },

@@ -58,7 +58,7 @@ class Run {
     ];
   }
 
-  /** Steps, and what has to hold after each. */
+  /** Steps the boards, and verifies their state after each step. */
   private step(count: number): void {
     for (let steps = 0; steps < count; steps++) {
       if (this.boards[0].board.step(1) === 0) return;
@@ -80,7 +80,7 @@ class Run {
     queuePair.postSend(random.once(3) ? [posted] : posted);
   }
 
-  /** Its messages are forgotten wherever they are, and it begins anew. */
+  /** Resets both queue pairs, which drops all their messages, and connects them again. */
   private reconnect([from, to]: readonly [End, End]): void {
     for (const { queuePair } of [from, to]) queuePair.modify({ state: QueuePairState.reset });
     connect(from, to, attributes);
@@ -102,7 +102,7 @@ class Run {
       try {
         this.post(pair);
       } catch (error) {
-        // A full queue, or one in error: it begins anew.
+        // The queue is full or in the error state: connect again.
         expect(error).toMatchObject({ code: expect.stringMatching(/ENOMEM|EINVAL/) as string });
         this.reconnect(pair);
       }
@@ -124,7 +124,7 @@ class Run {
   }
 }
 
-it('reliable connections lose no credit, entry or buffer, and give none back twice', () => {
+it('reliable connections lose no credit, entry or buffer, and return none twice', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e6 }), (seed) => new Run(seed).run()),
     { numRuns: 6 },

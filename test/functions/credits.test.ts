@@ -30,7 +30,7 @@ function makeFunction(): Verbs {
   return verbs;
 }
 
-/** Messages whose peer does not answer: each keeps a completion credit. */
+/** Sends messages that the peer never acknowledges: each holds a completion credit. */
 function sendToNobody(verbs: Verbs, count: number): void {
   const [from, gone] = [makeEnd(verbs), makeEnd(verbs)];
   connect(from, gone, { timeout: 0 });
@@ -41,7 +41,7 @@ function sendToNobody(verbs: Verbs, count: number): void {
 const completionOf = (context: Context): CreditStatus[] =>
   context.queryCredits().map(({ completion }) => completion);
 
-it('tells what the lanes of a level have and hold of their own credits and of the shared ones', () => {
+it("queryCredits returns the own and the shared credits of each level's lanes", () => {
   const verbs = makeFunction();
   expect(verbs.context.queryCredits()).toEqual(
     [low, high].map((level) => ({
@@ -54,7 +54,7 @@ it('tells what the lanes of a level have and hold of their own credits and of th
   expect(completionOf(verbs.context)).toEqual([credits(2, 1, 0, 3), credits(2, 2, 0, 3)]);
   sendToNobody(verbs, 3);
   expect(completionOf(verbs.context)).toEqual([credits(2, 0, 2, 1), credits(2, 2, 0, 1)]);
-  // The control registers, of which `hca top` tells, say the same.
+  // The control registers that `hca top` reads agree.
   const [function0] = readOccupancy(verbs.context.driver.device);
   expect(
     function0!.levels.map(({ completionCredits, sharedCompletionCredits }) => [

@@ -38,7 +38,7 @@ const statuses = (completions: readonly Completion[]): [number, CompletionStatus
 const discards = (control: Verbs): number =>
   Number(controlRegister(control, 'port_discards')[PortDiscard.portDown]);
 
-/** Two boards that reach each other: a function 0 and a guest of the first, and a function 0 of the second. */
+/** Two boards of one fabric: function 0 and a guest of the first, and function 0 of the second. */
 function makeBoards(): { control: Verbs; guest: Verbs; peer: Verbs; run: () => void } {
   const fabric = `disabled ${randomUUID()}`;
   const [control, guest] = makeFunctions(2, { fabric }) as [Verbs, Verbs];
@@ -68,8 +68,8 @@ function reconnect(one: End, other: End): void {
   connect(other, one);
 }
 
-describe('a device that is disabled', () => {
-  it('takes nothing from the wire: memory stays, and what arrives is counted', () => {
+describe('a disabled device', () => {
+  it('drops and counts arriving packets, and leaves memory unchanged', () => {
     const { control, guest, peer, run } = makeBoards();
     const to = makeEnd(guest);
     const from = makeEnd(peer);
@@ -87,7 +87,7 @@ describe('a device that is disabled', () => {
     expect(control.board.verify(true)).toBeUndefined();
   });
 
-  it('stops a message in the middle: the rest of it neither leaves nor is read', () => {
+  it('stops a message in the middle, and neither sends nor fetches the rest', () => {
     const { control, guest, peer, run } = makeBoards();
     const [near, far] = [makeEnd(guest), makeEnd(peer)];
     connect(near, far);
@@ -105,7 +105,7 @@ describe('a device that is disabled', () => {
     control.context.disableDevice();
     const packets = Number(controlRegister(control, 'port_packets_out')[0]);
     expect(packets).toBeGreaterThan(0);
-    expect(target.data.at(-1)).not.toBe(source.data.at(-1)); // the end has not come
+    expect(target.data.at(-1)).not.toBe(source.data.at(-1)); // the last packet has not arrived
     const kept = Uint8Array.from(source.data);
     run();
     expect(Number(controlRegister(control, 'port_packets_out')[0])).toBe(packets);
@@ -117,12 +117,12 @@ describe('a device that is disabled', () => {
     expect(control.board.verify(true)).toBeUndefined();
   });
 
-  it('flushes what is posted, tells every function, and refuses what is posted from then on', () => {
+  it('flushes posted work requests, notifies every function, and refuses new work requests', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from, to] = makePair(guest);
     const [own] = makePair(control);
-    // Sends wait for receives that the peer has not got; receives of all kinds wait for sends.
+    // The sends wait because the peer has posted no receives; the receives wait for sends.
     for (const [{ queuePair }, count] of [
       [from, 20],
       [own, 3],
@@ -159,7 +159,7 @@ describe('a device that is disabled', () => {
       expect(() => queuePair.postSend([{ opcode: Opcode.send }])).toThrow(VerbsError);
     }
     expect(whyStalled(guest.context.driver.device, from.queuePair.number)!.reasons[0]).toMatch(/disabled/);
-    // A receive goes by a register, and is flushed, also of a queue pair that had nothing posted.
+    // A posted receive reaches the device by register and is flushed, even if the queue pair had no work requests.
     for (const [{ queuePair }, wrId] of [
       [from, 7],
       [to, 8],
@@ -167,7 +167,7 @@ describe('a device that is disabled', () => {
       queuePair.postReceive({ wrId, scatter: [] });
       expect(statuses(settle(from))).toEqual([[wrId, workRequestFlushedError]]);
     }
-    // The device is there all the while: no wait ends because of it.
+    // The device stays present, so no wait ends.
     guest.context.driver.watch.hold();
     vi.advanceTimersByTime(5000);
     guest.context.driver.watch.release();
@@ -175,7 +175,7 @@ describe('a device that is disabled', () => {
     expect(control.board.verify(true)).toBeUndefined();
   });
 
-  it('gives up half-written commands, and drops and counts what is written', () => {
+  it('cancels half-written commands, and drops and counts further writes', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from, to] = makePair(guest);
     const memory = makeMemory(to, 256);
@@ -197,11 +197,11 @@ describe('a device that is disabled', () => {
     control.context.enableDevice();
     guest.board.runUntilIdle();
     eventsOf(guest);
-    // It was not known to be posted: it is flushed as soon as the device hears of it.
+    // The device did not know of the command: it is flushed as soon as it arrives.
     expect(statuses(settle(from))).toEqual([[1, workRequestFlushedError]]);
   });
 
-  it('goes on when it is enabled again: events, queue pairs that are connected anew, and new ones', () => {
+  it('delivers events, and serves reconnected and new queue pairs, after it is enabled again', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const ends = makePair(guest);
     for (let times = 0; times < 3; times++) {
@@ -225,7 +225,7 @@ describe('a device that is disabled', () => {
     expect(control.board.verify(true)).toBeUndefined();
   });
 
-  it('flushes a work request that was on its way when it was disabled, as soon as it is enabled again', () => {
+  it('flushes a work request that was in flight when it was disabled, once it is enabled again', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from, to] = makePair(guest);
@@ -238,11 +238,11 @@ describe('a device that is disabled', () => {
     expect(settle(from)).toEqual([]);
     control.context.enableDevice();
     guest.board.runUntilIdle();
-    vi.advanceTimersByTime(1000); // the process does nothing else
+    vi.advanceTimersByTime(1000); // without any call by the program
     expect(statuses(settle(from))).toEqual([[1, workRequestFlushedError]]);
   });
 
-  it('lets objects be made, looked at, reset and closed', () => {
+  it('allows objects to be created, queried, reset and closed', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from, to] = makePair(guest);
     control.context.disableDevice();
@@ -257,7 +257,7 @@ describe('a device that is disabled', () => {
     expect(control.board.verify(true)).toBeUndefined();
   });
 
-  it('is disabled by its control function alone', () => {
+  it('can be disabled by its control function only', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     for (const call of [() => guest.context.disableDevice(), () => guest.context.enableDevice()])
       expect(call).toThrow(

@@ -9,11 +9,11 @@ const all = [0, 1, 2, 3, 4, 5, 6, 7];
 const bytes = 5000;
 
 describeOnBackends('all functions of a board', (backend) => {
-  it('run verbs at once, each as a device of its own, around a ring', () => {
+  it('run verbs concurrently, each as a device of its own, around a ring', () => {
     const board = makeBoard(backend);
     const functions = openFunctions(board, all);
     const next = (index: number): number => (index + 1) % all.length;
-    // Each has an end to the function after it, and one to the function before it.
+    // Each function is connected to the next and to the previous one.
     const ends = functions.map((verbs) => ({ after: makeEnd(verbs), before: makeEnd(verbs) }));
     ends.forEach(({ after }, index) => {
       const { before } = ends[next(index)]!;
@@ -59,8 +59,8 @@ describeOnBackends('all functions of a board', (backend) => {
   });
 });
 
-describe('device strings', () => {
-  it('open functions of one board by its name, in any order after the control function', () => {
+describe('a device string', () => {
+  it('opens the functions of a named board, in any order after the control function', () => {
     const name = `name=functions&queuePairs=64&pageTableEntries=4096&underlyingFunctions=4`;
     const opened = [0, 3, 1].map((number) => closing(openDevice(`emu:${number}?${name}`)));
     expect(opened.map((context) => context.queryDevice().underlyingFunction)).toEqual([0, 3, 1]);

@@ -14,7 +14,7 @@ const line = 64;
 const own = 8;
 const { physicalCollectBuffers } = Resource;
 
-/** A function whose commands a test writes itself. */
+/** A function whose commands the test writes itself. */
 interface Guest extends Verbs {
   readonly underlyingFunction: number;
   readonly written: WrittenCommand[];
@@ -32,7 +32,7 @@ function makeGuests(): [Guest, Guest, Guest] {
   return guests as [Guest, Guest, Guest];
 }
 
-/** Posts a write by each of `count` queue pairs; their commands are written as far as their first line. */
+/** Posts an RDMA WRITE on each of `count` queue pairs; only the first line of each command is written. */
 function begin(
   guest: Guest,
   count: number,
@@ -50,7 +50,7 @@ function begin(
     write(guest, { offset, bytes: bytes.subarray(0, line) });
     return { offset: offset + line, bytes: bytes.subarray(line) };
   });
-  expect(new Set(guest.written.map(({ offset }) => offset)).size).toBe(count); // each in a buffer of its own
+  expect(new Set(guest.written.map(({ offset }) => offset)).size).toBe(count); // each command has its own buffer
   guest.board.runUntilIdle();
   return { ends, rest, data };
 }
@@ -60,8 +60,8 @@ const write = ({ board, underlyingFunction }: Guest, { offset, bytes }: WrittenC
 
 const entered = (guest: Verbs): number => Number(functionRegister(guest, 'send_queue_mode_entered')[0]);
 
-describe('physical collect buffers that are given to another function', () => {
-  it('are there for it at once, although half-written commands hold them; those are executed all the same', () => {
+describe('reallocated physical collect buffers', () => {
+  it('are available to their new function at once, although half-written commands hold them, which still execute', () => {
     const [control, first, second] = makeGuests();
     const divide = (amounts: readonly [number, number]): void =>
       control.context.allocateResources(

@@ -8,7 +8,7 @@ import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const messages = 24;
 
-/** An end whose peer does not answer, and no timer ends that. */
+/** An end whose peer never answers, without a timeout. */
 function makeLost(verbs: Verbs): End {
   const [end, gone] = [makeEnd(verbs), makeEnd(verbs)];
   connect(end, gone, { timeout: 0 });
@@ -50,7 +50,7 @@ const stallings: readonly Stalling[] = [
     (verbs) => makePair(verbs)[0].queuePair.postSend(sends(8)),
   ],
   [
-    'a lane without completion credits, and commands on its list',
+    'a lane without completion credits that has commands on its list',
     (verbs) => {
       const [lost] = [makeEnd(verbs, { capabilities: { maxSendWorkRequests: 128 } })];
       connect(lost, makeEnd(verbs), { timeout: 0 });
@@ -58,7 +58,7 @@ const stallings: readonly Stalling[] = [
     },
   ],
   [
-    'more lanes without credits than there are buffers to fetch into',
+    'more lanes without credits than fetch buffers',
     (verbs) => {
       for (let queuePairs = 0; queuePairs < 12; queuePairs++) {
         const lost = makeEnd(verbs, { capabilities: { maxSendWorkRequests: 128 } });
@@ -82,7 +82,7 @@ describe.each([
   ['one by one', false],
   ['by one doorbell', true],
 ])('messages posted %s', (_, byDoorbell) => {
-  it.each(stallings)('are not delayed by %s of the same function', (__, stall) => {
+  it.each(stallings)('are not delayed by %s on the same function', (__, stall) => {
     const alone = makeVerbs();
     const expected = stepsOf(alone, makePair(alone), byDoorbell);
     const verbs = makeVerbs();
@@ -92,7 +92,7 @@ describe.each([
     expect(stepsOf(verbs, pair, byDoorbell)).toBeLessThanOrEqual(1.2 * expected + 50);
   });
 
-  it('are delayed by a few packets of a lane whose DMA takes long', () => {
+  it('are delayed by only a few packets of a lane with long DMA transfers', () => {
     const verbs = makeVerbs();
     const pair = makePair(verbs);
     const alone = stepsOf(verbs, pair, byDoorbell);
@@ -107,7 +107,7 @@ describe.each([
       signaled: true,
     });
     verbs.board.step(5000);
-    // Its packets and theirs take turns; alone it would take more than 4096 packets, some 20 steps each.
+    // Packets of both alternate; the WRITE alone takes more than 4096 packets of some 20 steps each.
     expect(stepsOf(verbs, pair, byDoorbell)).toBeLessThan(6 * alone);
     expect(Buffer.compare(to.data, from.data)).not.toBe(0);
     expect(settle(writer).map(({ status }) => status)).toEqual([CompletionStatus.success]);
@@ -115,7 +115,7 @@ describe.each([
   });
 });
 
-it('two boards that saturate each other with READs both go on until all are done', () => {
+it('two boards that saturate each other with READs both progress until all READs complete', () => {
   const fabric = randomUUID();
   const boards = [makeVerbs(stepped, { fabric }), makeVerbs(stepped, { fabric })] as const;
   const queuePairs = 6;
@@ -148,7 +148,7 @@ it('two boards that saturate each other with READs both go on until all are done
       for (const { status } of completions.slice(0, count)) expect(status).toBe(CompletionStatus.success);
       done[index]! += count;
       idleLooks[index] = count > 0 || done[index] === all ? 0 : idleLooks[index]! + 1;
-      // Neither waits until the other is done.
+      // Neither board waits for the other to complete.
       expect(idleLooks[index]).toBeLessThan(4);
     });
   }

@@ -8,7 +8,7 @@ import { eventsOf, functionRegister, makeFunctions } from '../helpers/function_v
 
 const offsetOf = (name: string): number => registerNamed(blockNamed('control'), name).offset;
 
-/** Two functions, and a mapping table in the control function's memory. */
+/** Two functions, and a lane map in the control function's memory. */
 function makeScene(): { control: Verbs; guest: Verbs; pair: [End, End]; table: BigUint64Array } {
   const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
   const { device } = control.context.driver;
@@ -21,7 +21,7 @@ function invalidate({ context }: Verbs, entries: number): void {
   context.driver.device.controlPage!.write32(offsetOf('lane_map_invalidate'), entries);
 }
 
-/** One WRITE by the guest, done. */
+/** Completes one WRITE by the guest. */
 function write([from, to]: [End, End]): void {
   const remote = makeMemory(to, 8).region.remote();
   from.queuePair.postSend({
@@ -36,15 +36,15 @@ function write([from, to]: [End, End]): void {
 
 const lanes = (verbs: Verbs): readonly bigint[] => functionRegister(verbs, 'transmit_virtual_lanes');
 
-describe('the mapping table in host memory', () => {
-  it('is read again for a level whose entry is invalidated, when a command of it needs a lane', () => {
+describe('the lane map in host memory', () => {
+  it('is read again when a command needs a lane of an invalidated entry', () => {
     const { control, guest, pair, table } = makeScene();
     table[2] = 0xff00n;
     table[3] = 0xf_0000n;
     invalidate(control, 0b1100);
     expect(lanes(guest)).toEqual([0xf0n, 0xf0n]);
     write(pair);
-    // The low level alone has had a command.
+    // Only the low level has had a command.
     expect(lanes(guest)).toEqual([0xff00n, 0xf0n]);
     table[2] = 0x1n;
     write(pair);
@@ -54,7 +54,7 @@ describe('the mapping table in host memory', () => {
     expect(lanes(guest)).toEqual([0x1n, 0xf0n]);
   });
 
-  it('that is not there leaves the entry as it was, and is reported to the control function', () => {
+  it('leaves the entry unchanged, and raises an event of the control function, if it cannot be read', () => {
     const { control, guest, pair } = makeScene();
     const page = control.context.driver.device.controlPage!;
     page.write64(offsetOf('lane_map_address'), 0x10n);
@@ -65,7 +65,7 @@ describe('the mapping table in host memory', () => {
     expect(eventsOf(guest)).toEqual([]);
   });
 
-  it('begins at a multiple of 8 B', () => {
+  it('must begin at a multiple of 8 B', () => {
     const { control } = makeScene();
     const page = control.context.driver.device.controlPage!;
     const before = page.read64(offsetOf('lane_map_address'));

@@ -18,7 +18,7 @@ const range = (underlyingFunction: number, first: number, amount: number): Resou
   amount,
 });
 
-/** A guest whose next writes to its buffers are on their way for `held` ticks, while others overtake them. */
+/** A guest whose next writes to its buffers are delayed by `held` ticks, while other writes overtake them. */
 function makeGuest(): { control: Verbs; guest: Verbs; ends: [End, End]; arrive: () => void } {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const [control, guest] = makeFunctions(3) as [Verbs, Verbs, Verbs];
@@ -41,7 +41,7 @@ const write = (end: End, wrId: number, inlineData: Uint8Array) => ({
   inlineData,
 });
 
-/** The process does something else for a while. */
+/** Lets time pass without a call by the program. */
 function letTimePass({ board }: Verbs): void {
   vi.advanceTimersByTime(1000);
   board.runUntilIdle();
@@ -49,12 +49,12 @@ function letTimePass({ board }: Verbs): void {
 
 const sent = (verbs: Verbs): number => Number(functionRegister(verbs, 'commands_sent')[0]);
 
-describe('a function that posts once while its buffers are moved', () => {
+describe('a function that posts once, while its virtual collect buffers are moved,', () => {
   it.each([
     ['one command', 1, 8],
-    ['a long one', 1, 200],
-    ['several', 5, 64],
-  ])('and never calls again: %s is executed', (__, count, bytes) => {
+    ['a long command', 1, 200],
+    ['several commands', 5, 64],
+  ])('has %s executed without another call', (__, count, bytes) => {
     const { control, guest, ends, arrive } = makeGuest();
     const [{ queuePair }, to] = ends;
     const unclaimed = controlRegister(control, 'writes_unclaimed')[0]!;
@@ -82,7 +82,7 @@ describe('a function that posts once while its buffers are moved', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('and has none left, goes on when it is given some', () => {
+  it('continues when it gets buffers again after having none', () => {
     const { control, guest, ends, arrive } = makeGuest();
     ends[0].queuePair.postSend(write(ends[1], 1, new Uint8Array(8)));
     control.context.allocateResources([range(1, 0, 0)]);
@@ -95,7 +95,7 @@ describe('a function that posts once while its buffers are moved', () => {
     expect(settle(ends[0])).toMatchObject([{ wrId: 1, status: CompletionStatus.success }]);
   });
 
-  it('and whose event is lost, because its event queue is full, is executed too', () => {
+  it('has its command executed even if the event is lost because its event queue is full', () => {
     const { control, guest, ends, arrive } = makeGuest();
     ends[0].queuePair.postSend(write(ends[1], 1, new Uint8Array(8)));
     for (let times = 0; times < 150; times++) {

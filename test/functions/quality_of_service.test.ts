@@ -32,10 +32,10 @@ const promises: readonly Promised[] = [
 ];
 const lanesOfBoard = 64;
 const buffersOfBoard = 64;
-/** Virtual collect buffers for weather alerts, and for the famous researcher. */
+/** Virtual collect buffers of the high level: for weather alerts, and for the famous researcher. */
 const forHighLevel = [0, 15, 10];
 
-/** The three functions, with what the virtual machine manager gives each, and what each divides itself. */
+/** The three functions, with the resources that the virtual machine manager gives each and that each divides among its levels. */
 function makeExample(): Verbs[] {
   const functions = makeFunctions(3, { underlyingFunctions: 3 });
   functions[0]!.context.allocateResources(
@@ -63,7 +63,7 @@ function makeExample(): Verbs[] {
 const buffersOf = ({ context }: Verbs): readonly VirtualCollectBuffer[] =>
   context.driver.virtualCollectBuffers.all;
 
-/** Begins a command in each buffer, without its first segment: it holds what it got until it is cancelled. */
+/** Writes a command without its first segment to each buffer: it holds its physical collect buffer until it is canceled. */
 function begin({ board, context }: Verbs, buffers: readonly VirtualCollectBuffer[]): void {
   const { underlyingFunction, virtualCollectBufferRegion } = context.driver.device;
   const { bar } = virtualCollectBufferRegion;
@@ -83,8 +83,8 @@ function heldBy(verbs: Verbs): number {
 const sendQueueModeKicks = (verbs: Verbs): number =>
   Number(functionRegister(verbs, 'send_queue_mode_kicks')[0]);
 
-describe('the example of the patent', () => {
-  it('is divided as it says', () => {
+describe('the example of US8484392', () => {
+  it('divides the resources as the patent does', () => {
     const functions = makeExample();
     const [control] = functions as [Verbs];
     for (const [index, promise] of promises.entries()) {
@@ -105,19 +105,19 @@ describe('the example of the patent', () => {
   });
 
   it.each([0, 1, 2])(
-    'keeps its physical collect buffers for function %i while the others take all',
+    'reserves the physical collect buffers of function %i while the others take all',
     (third) => {
       const functions = makeExample();
       const others = functions.filter((_, index) => index !== third);
       for (const other of others) begin(other, buffersOf(other));
       const promised = promises[third]!.physicalCollectBuffers;
-      // The others hold all that no function was promised.
+      // The others hold all buffers that are not reserved for the third.
       expect(others.reduce((sum, other) => sum + heldBy(other), 0)).toBe(buffersOfBoard - promised);
       expect(controlRegister(functions[0]!, 'physical_collect_buffers_shared')[0]! >> 16n).toBe(0n);
       const verbs = functions[third]!;
       begin(verbs, buffersOf(verbs).slice(0, promised));
       expect(heldBy(verbs)).toBe(promised);
-      // Buffers that the others free go back to the shared ones, and the third may borrow them.
+      // Buffers that the others free become shared again, and the third may borrow them.
       for (const other of others) for (const buffer of buffersOf(other)) buffer.cancel();
       functions[0]!.board.runUntilIdle();
       begin(verbs, buffersOf(verbs).slice(promised));
@@ -126,21 +126,21 @@ describe('the example of the patent', () => {
     },
   );
 
-  it('keeps what a level was given from the other level', () => {
+  it('reserves the buffers of one level from the other', () => {
     const weather = makeExample()[1]!;
     weather.context.allocateResources([
       { resource: Resource.physicalCollectBuffers, level: high, amount: 12 },
       { resource: Resource.physicalCollectBuffers, level: low, amount: 3 },
     ]);
     const buffers = buffersOf(weather);
-    // 10 of the low level: 3 of its own, the 5 of both levels, 2 of all functions.
+    // The low level takes 10: 3 of its own, 5 of both levels, 2 shared by all functions.
     begin(weather, buffers.slice(0, 10));
     expect(functionRegister(weather, 'physical_collect_buffers_in_use')).toEqual([3n, 0n, 5n]);
     expect(functionRegister(weather, 'physical_collect_buffers_borrowed')).toEqual([2n]);
     begin(weather, buffers.slice(10, 22));
     expect(functionRegister(weather, 'physical_collect_buffers_in_use')).toEqual([3n, 12n, 5n]);
     expect(functionRegister(weather, 'physical_collect_buffers_available')).toEqual([0n, 0n, 0n]);
-    // A release repays what was borrowed first.
+    // A release returns borrowed buffers first.
     buffers[0]!.cancel();
     weather.board.runUntilIdle();
     expect(functionRegister(weather, 'physical_collect_buffers_borrowed')).toEqual([1n]);
@@ -149,7 +149,7 @@ describe('the example of the patent', () => {
 
 const messageBytes = 4096;
 
-/** A function that posts WRITEs without end on some queue pairs, each with some of them outstanding. */
+/** A function that posts WRITEs continuously on several queue pairs, each with several outstanding. */
 class Load {
   completed = 0;
   private readonly completionQueue: CompletionQueue;
@@ -177,7 +177,7 @@ class Load {
       for (let each = 0; each < outstanding; each++) queuePair.postSend({ ...this.request, wrId });
   }
 
-  /** Posts anew for each WRITE that is done. */
+  /** Posts a new WRITE for each completed one. */
   drive(): void {
     const completions = Array.from({ length: 64 }, () => new Completion());
     const count = this.completionQueue.poll(completions);
@@ -189,8 +189,8 @@ class Load {
   }
 }
 
-describe('while two functions want all that there is', () => {
-  it.each([0, 1, 2])('function %i, within its numbers, gets its share of the commands', (third) => {
+describe('while two functions demand all resources', () => {
+  it.each([0, 1, 2])('function %i gets its share of the commands within its allocation', (third) => {
     const functions = makeExample();
     const { board } = functions[0]!;
     const { physicalCollectBuffers, transmitVirtualLanes } = promises[third]!;
@@ -212,7 +212,7 @@ describe('while two functions want all that there is', () => {
     const commands = drive(1200);
     const share = commands[third]! / commands.reduce((sum, each) => sum + each, 0);
     expect(share).toBeGreaterThan((0.95 * queuePairs) / lanesOfBoard);
-    // It never enters send queue mode; the others lose nothing, and share the rest.
+    // The third never enters send queue mode; the others progress, and share the rest.
     expect(sendQueueModeKicks(functions[third]!)).toBe(0);
     for (const [index, count] of commands.entries()) {
       expect(count).toBeGreaterThan(0);

@@ -8,7 +8,7 @@ import { makeMemory, makePair, settle, type End } from '../helpers/connected.ts'
 import type { Verbs } from '../helpers/make_verbs.ts';
 import { controlRegister, eventsOf, functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
 
-/** Functions 0, 1 and 2 of a board, each at work. Function 1 is the intruder: it tries to reach what is the owner's, function 2's. */
+/** Functions 0, 1 and 2 of a board, all active. Function 1, the intruder, tries to reach objects of function 2, the owner. */
 export interface Scene {
   readonly control: Verbs;
   readonly intruder: Verbs;
@@ -17,11 +17,11 @@ export interface Scene {
   readonly ends: readonly [End, End];
 }
 
-/** Where what was refused is counted. */
+/** The counters of refused accesses. */
 const counters = {
   /** Writes to a VCB of another function. */
   unclaimed: ({ control }: Scene) => Number(controlRegister(control, 'writes_unclaimed')[0]),
-  /** Accesses where no region of the function lies. */
+  /** Accesses outside the function's regions. */
   unsupported: ({ control }: Scene) => {
     const { writesUnsupported, readsUnsupported } = control.board.counters();
     return writesUnsupported + readsUnsupported;
@@ -34,13 +34,13 @@ const counters = {
   values: ({ intruder }: Scene) => Number(functionRegister(intruder, 'reads_refused')[0]),
   /** Work requests of the intruder that failed. */
   failures: ({ intruder }: Scene) => Number(functionRegister(intruder, 'commands_failed')[0]),
-  /** Requests that the intruder's own queue pair answered by a NAK. */
+  /** Requests that the intruder's own queue pair answered with a NAK. */
   answers: ({ intruder }: Scene) => Number(functionRegister(intruder, 'negative_acknowledges')[0]),
 } as const;
 
 export type Counter = keyof typeof counters;
 
-/** Registers of the owner's page, but for those that its own work counts. */
+/** Registers of the owner's page, except the counters of its own work. */
 const shown = [
   'status',
   'virtual_collect_buffer_bar',
@@ -71,7 +71,7 @@ const shown = [
 const showOf = ({ owner }: Scene): Record<string, readonly bigint[]> =>
   Object.fromEntries(shown.map((name) => [name, functionRegister(owner, name)]));
 
-/** A SEND and a WRITE of a connection arrive whole. */
+/** Checks that a SEND and a WRITE of a connection arrive intact. */
 function expectToWork([from, to]: readonly [End, End], seed: number): void {
   const source = makeMemory(from, 3000, seed);
   const [sent, written] = [makeMemory(to, 3000, 50), makeMemory(to, 3000, 51)];
@@ -108,7 +108,7 @@ export function expectOutOfReach(reach: (scene: Scene) => void, counted?: Counte
 /** The driver of a function. */
 export const driverOf = ({ context }: Verbs): HcaDriver => context.driver;
 
-/** The error of a call that the device has to refuse. */
+/** The error of a call that the device must refuse. */
 export function refusalOf(call: () => unknown): VerbsError {
   try {
     call();
@@ -119,7 +119,7 @@ export function refusalOf(call: () => unknown): VerbsError {
   throw new Error('it was not refused');
 }
 
-/** A management command of a function, on an object of another, has to be answered by: there is no such object. */
+/** Expects the device to answer a management command on an object of another function with "no such object". */
 export function expectNoSuchObject(
   verbs: Verbs,
   opcode: ManagementOpcode,

@@ -18,7 +18,7 @@ import type { Verbs } from '../helpers/make_verbs.ts';
 import { eventsOf, functionRegister } from '../helpers/function_verbs.ts';
 import { driverOf, expectNoSuchObject, expectOutOfReach } from './reach.ts';
 
-/** Writes the header of a SEND, through the intruder's BAR, to a page of VCBs. */
+/** Writes the header of a SEND to a VCB page through the intruder's BAR. */
 function command({ board, context }: Verbs, page: number, queuePairNumber: number): void {
   const { bar } = context.driver.device.virtualCollectBufferRegion;
   const fields = { opcode: Opcode.send, version: COMMAND_VERSION, queue_pair_number: queuePairNumber };
@@ -27,7 +27,7 @@ function command({ board, context }: Verbs, page: number, queuePairNumber: numbe
   board.runUntilIdle();
 }
 
-/** Writes a doorbell slot, through the intruder's BAR, of a page of VCBs. */
+/** Writes a doorbell slot of a VCB page through the intruder's BAR. */
 function ring({ board, context }: Verbs, page: number, slot: DoorbellSlot, queuePairNumber: number): void {
   const { bar } = context.driver.device.virtualCollectBufferRegion;
   const data = encode('doorbell_slot_write', { queue_pair_number: queuePairNumber });
@@ -39,19 +39,19 @@ function ring({ board, context }: Verbs, page: number, slot: DoorbellSlot, queue
 const pageOf = (verbs: Verbs): { offset: number; number: number } =>
   driverOf(verbs).virtualCollectBuffers.all[0]!;
 
-/** A work request of the intruder that fails. */
+/** Expects a work request of the intruder to fail. */
 function expectToFail([from]: readonly [End, End], status: CompletionStatus): void {
   expect(settle(from)).toMatchObject([{ wrId: 7, status }]);
 }
 
-describe('a function cannot reach, of another one,', () => {
+describe('a function cannot reach, of another function,', () => {
   it('a page of its virtual collect buffers', () => {
     expectOutOfReach(({ intruder, owner, own }) => {
       command(intruder, pageOf(owner).offset, own[0].queuePair.number);
     }, 'unclaimed');
   });
 
-  it('a command that is half written', () => {
+  it('a half-written command', () => {
     expectOutOfReach(({ control, intruder, owner, ends: [{ queuePair }] }) => {
       const { virtualCollectBuffers, device } = driverOf(owner);
       const page = pageOf(owner).offset;
@@ -65,7 +65,7 @@ describe('a function cannot reach, of another one,', () => {
       for (const slot of [DoorbellSlot.cancel, DoorbellSlot.stop]) ring(intruder, page, slot, 0);
       command(intruder, page, queuePair.number);
       expect(functionRegister(owner, 'virtual_collect_buffer_in_use')[0]).toBe(1n);
-      // Only its owner gives it up, which is counted there.
+      // Only the owner can cancel the command, which the owner's page counts.
       const cancelled = functionRegister(owner, 'commands_cancelled')[0]!;
       virtualCollectBuffers.all[0]!.cancel();
       control.board.runUntilIdle();
@@ -80,7 +80,7 @@ describe('a function cannot reach, of another one,', () => {
     }, 'unclaimed');
   });
 
-  it('a queue pair, by a command', () => {
+  it('a queue pair through a command', () => {
     expectOutOfReach(({ intruder, ends }) => {
       const page = pageOf(intruder);
       command(intruder, page.offset, ends[0].queuePair.number);
@@ -91,7 +91,7 @@ describe('a function cannot reach, of another one,', () => {
   });
 
   it.each([DoorbellSlot.start, DoorbellSlot.stop])(
-    'a queue pair, by doorbell slot %i of its own page',
+    'a queue pair through doorbell slot %i of its own page',
     (slot) => {
       expectOutOfReach(({ intruder, ends }) => {
         ring(intruder, pageOf(intruder).offset, slot, ends[0].queuePair.number);
@@ -99,7 +99,7 @@ describe('a function cannot reach, of another one,', () => {
     },
   );
 
-  it('a queue pair, by management commands', () => {
+  it('a queue pair through management commands', () => {
     expectOutOfReach(({ intruder, ends }) => {
       const { number } = ends[0].queuePair;
       const error = encode('queue_pair_attributes', { attribute_mask: 1, state: QueuePairState.error });
@@ -109,7 +109,7 @@ describe('a function cannot reach, of another one,', () => {
     });
   });
 
-  it('memory, by its key in a gather list', () => {
+  it('memory through its key in a gather list', () => {
     expectOutOfReach(({ owner, own }) => {
       const [from, to] = own;
       const { localKey } = owner.protectionDomain.allocate(64);
@@ -120,7 +120,7 @@ describe('a function cannot reach, of another one,', () => {
     }, 'failures');
   });
 
-  it('memory, by its key and address as those of a peer', () => {
+  it('memory through its key and address in an RDMA request', () => {
     expectOutOfReach(({ ends, own }) => {
       const { region, data } = makeMemory(ends[0], 64, 1);
       const before = Uint8Array.from(data);
@@ -131,7 +131,7 @@ describe('a function cannot reach, of another one,', () => {
     }, 'answers');
   });
 
-  it('memory, by a key of its own for the other addresses', () => {
+  it('memory through a key of its own for those addresses', () => {
     expectOutOfReach(({ intruder, ends, own }) => {
       const { region, data } = makeMemory(ends[0], 64, 5);
       const before = Uint8Array.from(data);
@@ -151,7 +151,7 @@ describe('a function cannot reach, of another one,', () => {
     }, 'faults');
   });
 
-  it('a key, to take it back', () => {
+  it('a key, to deregister it', () => {
     expectOutOfReach(({ intruder, owner }) => {
       const { localKey } = owner.protectionDomain.allocate(64);
       expectNoSuchObject(intruder, ManagementOpcode.deregisterMemory, localKey);

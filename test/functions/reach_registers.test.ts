@@ -21,7 +21,7 @@ import { driverOf, expectNoSuchObject, expectOutOfReach, refusalOf } from './rea
 const pageBytes = 4096;
 const offsetOf = (name: string): number => registerNamed(blockNamed('underlying_function'), name).offset;
 
-/** Writes and reads every register of a page of a region, as the intruder; each read has to give all ones. */
+/** Writes and reads every register of a page of a region as the intruder; expects each read to return all ones. */
 function touchPage({ board, context }: Verbs, type: RegionType, page: number, block: string): void {
   const { device } = context.driver;
   const { bar, offset, pageStride } = device.regions.find(type);
@@ -32,7 +32,7 @@ function touchPage({ board, context }: Verbs, type: RegionType, page: number, bl
   }
 }
 
-/** The answer to a management command of a function whose queues and mailboxes a test has placed itself. */
+/** The status of a management command of a function whose queues and mailboxes the test has placed itself. */
 function commandAt(
   { board, context }: Verbs,
   place: { sendQueue?: bigint; completionQueue?: bigint },
@@ -53,7 +53,7 @@ function commandAt(
   return Number(decode('management_completion', new Uint8Array(answers.buffer, 0, 64).slice())['status']);
 }
 
-describe('a function cannot reach, of another one,', () => {
+describe('a function cannot reach, of another function,', () => {
   it('its registers', () => {
     expectOutOfReach(({ intruder }) => {
       touchPage(intruder, RegionType.underlyingFunction, 2, 'underlying_function');
@@ -89,7 +89,7 @@ describe('a function cannot reach, of another one,', () => {
     });
   });
 
-  it('an event queue: a number names its own', () => {
+  it('an event queue, because a number names its own event queue', () => {
     expectOutOfReach(({ intruder }) => {
       const { page } = driverOf(intruder).device;
       page.write32(offsetOf('event_queue_arm'), 1);
@@ -102,7 +102,7 @@ describe('a function cannot reach, of another one,', () => {
     });
   });
 
-  it('a receive queue, by its doorbell', () => {
+  it('a receive queue through its doorbell', () => {
     expectOutOfReach(({ intruder, ends }) => {
       const { number } = ends[0].queuePair;
       driverOf(intruder).device.page.write64(offsetOf('receive_doorbell'), BigInt(number) | (5n << 32n));
@@ -110,7 +110,7 @@ describe('a function cannot reach, of another one,', () => {
     }, 'values');
   });
 
-  it('memory, by an input mailbox', () => {
+  it('memory through an input mailbox', () => {
     expectOutOfReach(({ intruder, owner }) => {
       const theirs = owner.protectionDomain.allocate(pageBytes);
       const fields = {
@@ -122,7 +122,7 @@ describe('a function cannot reach, of another one,', () => {
     }, 'faults');
   });
 
-  it('memory, by an output mailbox', () => {
+  it('memory through an output mailbox', () => {
     expectOutOfReach(({ intruder, owner }) => {
       const theirs = owner.protectionDomain.allocate(pageBytes);
       const fields = {
@@ -135,15 +135,18 @@ describe('a function cannot reach, of another one,', () => {
     }, 'faults');
   });
 
-  it.each(['sendQueue', 'completionQueue'] as const)('memory, by the address of a management %s', (queue) => {
-    expectOutOfReach(({ intruder, owner }) => {
-      const theirs = owner.protectionDomain.allocate(pageBytes);
-      commandAt(intruder, { [queue]: theirs.address }, { opcode: ManagementOpcode.queryFunction });
-      expect(theirs.bytes.every((byte) => byte === 0)).toBe(true);
-    }, 'faults');
-  });
+  it.each(['sendQueue', 'completionQueue'] as const)(
+    'memory through the address of a management %s',
+    (queue) => {
+      expectOutOfReach(({ intruder, owner }) => {
+        const theirs = owner.protectionDomain.allocate(pageBytes);
+        commandAt(intruder, { [queue]: theirs.address }, { opcode: ManagementOpcode.queryFunction });
+        expect(theirs.bytes.every((byte) => byte === 0)).toBe(true);
+      }, 'faults');
+    },
+  );
 
-  it('memory, by the ring of kick records', () => {
+  it('memory through the kick record ring', () => {
     expectOutOfReach(({ intruder, owner, own }) => {
       const theirs = owner.protectionDomain.allocate(pageBytes);
       const { page } = driverOf(intruder).device;
@@ -156,7 +159,7 @@ describe('a function cannot reach, of another one,', () => {
     }, 'faults');
   });
 
-  it('the lock of a management page that another holds', () => {
+  it('the lock of a management page', () => {
     expectOutOfReach(({ control, intruder, owner }) => {
       const lockOf = (verbs: Verbs): number =>
         driverOf(verbs).device.page.read32(offsetOf('management_lock')) & 1;

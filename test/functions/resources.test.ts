@@ -40,7 +40,7 @@ function errorOf(call: () => unknown): VerbsError {
   throw new Error('a VerbsError was expected');
 }
 
-/** All that there is to know of the division. */
+/** The complete allocation of all resources. */
 const divisionOf = ({ context }: Verbs): ResourceShare[][] => [
   ...[0, 1, 2, 3].map((number) => context.queryResources(number)),
   context.queryResources('shared'),
@@ -48,7 +48,7 @@ const divisionOf = ({ context }: Verbs): ResourceShare[][] => [
 ];
 
 describe('the control function', () => {
-  it('gives and takes every resource; what is left is what all share', () => {
+  it('allocates and reclaims every resource, and leaves the rest shared', () => {
     const [control] = makeTwo();
     const { context } = control;
     const of = (resource: Resource, level?: number): number =>
@@ -85,7 +85,7 @@ describe('the control function', () => {
       { amount: 10, level: low, first: 64 },
       { amount: 20, level: high, first: 108 },
     ]);
-    // And back: levels give up what their function has lost.
+    // Reclaiming from a function also reclaims from its levels.
     context.allocateResources([
       { resource: physicalCollectBuffers, underlyingFunction: 1, amount: 4 },
       { resource: transmitVirtualLanes, underlyingFunction: 1, amount: 1 },
@@ -97,7 +97,7 @@ describe('the control function', () => {
     expect([shared(executionCredits), shared(completionCredits)]).toEqual([64, 256]);
   });
 
-  it('moves amounts between functions in one command, in any order', () => {
+  it('moves amounts between functions in one command, in either order', () => {
     const [{ context }] = makeTwo();
     const swap = (amounts: readonly [number, number], order: 1 | -1): void =>
       context.allocateResources(
@@ -111,7 +111,7 @@ describe('the control function', () => {
     swap([4, 52], 1);
     swap([52, 4], -1);
     expect(amountOf(context.queryResources(1), physicalCollectBuffers)).toBe(52);
-    // Ranges of virtual collect buffers change places.
+    // Two functions swap their ranges of virtual collect buffers.
     context.allocateResources([
       { resource: virtualCollectBuffers, underlyingFunction: 2, first: 192, amount: 64 },
       { resource: virtualCollectBuffers, underlyingFunction: 3, first: 128, amount: 64 },
@@ -127,7 +127,7 @@ describe('the control function', () => {
       'physicalCollectBuffers: 53 asked for, 52 left',
     ],
     [
-      'those of a level',
+      'physical collect buffers of a level',
       [{ resource: physicalCollectBuffers, underlyingFunction: 1, level: low, amount: 5 }],
       'physicalCollectBuffers: 5 asked for, 4 left',
     ],
@@ -137,7 +137,7 @@ describe('the control function', () => {
       'transmitVirtualLanes: 53 asked for, 52 left',
     ],
     [
-      'lanes by value that are another function’s',
+      'lanes by value that belong to another function',
       [{ resource: transmitVirtualLanes, underlyingFunction: 1, lanes: [0, 4, 20] }],
       'transmitVirtualLanes: 3 asked for, 2 left',
     ],
@@ -147,7 +147,7 @@ describe('the control function', () => {
       'virtualCollectBuffers: 65 asked for, 64 left',
     ],
     [
-      'virtual collect buffers that are another function’s',
+      'virtual collect buffers that belong to another function',
       [{ resource: virtualCollectBuffers, underlyingFunction: 1, first: 100, amount: 40 }],
       'virtualCollectBuffers: 40 asked for, 28 left',
     ],
@@ -159,17 +159,20 @@ describe('the control function', () => {
     ['entry credits', [{ resource: entryCredits, amount: 73 }], 'entryCredits: 73 asked for, 72 left'],
   ];
 
-  it.each(shortages)('is told what is short: %s, and nothing changes', (_, requests, message) => {
-    const [control] = makeTwo();
-    const before = divisionOf(control);
-    const others: ResourceRequest[] = [
-      { resource: listSize, lane: 3, amount: 7 },
-      { resource: physicalCollectBuffers, underlyingFunction: 2, amount: 2 },
-    ];
-    const error = errorOf(() => control.context.allocateResources([others[0]!, ...requests]));
-    expect([error.code, error.message]).toEqual(['ENOMEM', expect.stringContaining(message)]);
-    expect(divisionOf(control)).toEqual(before);
-  });
+  it.each(shortages)(
+    'gets an error that names the shortage, and nothing changes: %s',
+    (_, requests, message) => {
+      const [control] = makeTwo();
+      const before = divisionOf(control);
+      const others: ResourceRequest[] = [
+        { resource: listSize, lane: 3, amount: 7 },
+        { resource: physicalCollectBuffers, underlyingFunction: 2, amount: 2 },
+      ];
+      const error = errorOf(() => control.context.allocateResources([others[0]!, ...requests]));
+      expect([error.code, error.message]).toEqual(['ENOMEM', expect.stringContaining(message)]);
+      expect(divisionOf(control)).toEqual(before);
+    },
+  );
 
   it.each<[ResourceRequest, string]>([
     [{ resource: Resource.queuePairs, amount: 1 }, 'requests[1].resource'],
@@ -182,7 +185,7 @@ describe('the control function', () => {
     [{ resource: entryCredits, level: high, amount: 1 }, 'requests[1].level'],
     [{ resource: listSize, lane: 1, amount: 0 }, 'requests[1].amount'],
     [{ resource: entryCredits, lanes: [1] }, 'requests[1].lanes'],
-  ])('is told which field of which request is wrong: %o', (request, field) => {
+  ])('gets an error that names the request and its wrong field: %o', (request, field) => {
     const [control] = makeTwo();
     const before = divisionOf(control);
     const first = { resource: physicalCollectBuffers, underlyingFunction: 1, amount: 9 };
@@ -214,7 +217,7 @@ describe('the control function', () => {
 });
 
 describe('a guest', () => {
-  it('divides what it has among its levels, and hears of what it was given', () => {
+  it('divides its resources among its levels, and gets an event for what it was given', () => {
     const [control, guest] = makeTwo();
     control.context.allocateResources([
       { resource: physicalCollectBuffers, underlyingFunction: 1, amount: 12 },
@@ -240,17 +243,17 @@ describe('a guest', () => {
   });
 
   it.each<[string, ResourceRequest, string]>([
-    ['more than it has, for a level', { resource: physicalCollectBuffers, level: low, amount: 5 }, 'ENOMEM'],
-    ['for itself', { resource: physicalCollectBuffers, amount: 5 }, 'EPERM'],
+    ['more to a level than it has', { resource: physicalCollectBuffers, level: low, amount: 5 }, 'ENOMEM'],
+    ['more to itself', { resource: physicalCollectBuffers, amount: 5 }, 'EPERM'],
     [
-      'for another function',
+      'to another function',
       { resource: physicalCollectBuffers, underlyingFunction: 2, level: low, amount: 1 },
       'EPERM',
     ],
-    ['credits of a lane that is not its own', { resource: executionCredits, lane: 9, amount: 1 }, 'EPERM'],
-    ['credits that others would lack', { resource: executionCredits, lane: 5, amount: 3 }, 'ENOMEM'],
-    ['a larger list', { resource: listSize, lane: 5, amount: 3 }, 'EPERM'],
-  ])('cannot have %s', (_, request, code) => {
+    ['credits to a lane of another function', { resource: executionCredits, lane: 9, amount: 1 }, 'EPERM'],
+    ['credits that other lanes would lack', { resource: executionCredits, lane: 5, amount: 3 }, 'ENOMEM'],
+    ['a larger list to a lane', { resource: listSize, lane: 5, amount: 3 }, 'EPERM'],
+  ])('cannot allocate %s', (_, request, code) => {
     const [control, guest] = makeTwo();
     const before = divisionOf(control);
     expect(errorOf(() => guest.context.allocateResources([request])).code).toBe(code);
@@ -260,8 +263,8 @@ describe('a guest', () => {
   });
 });
 
-describe('any requests', () => {
-  it('leave all that there is divided, each once, or change nothing', () => {
+describe('random requests', () => {
+  it('either change nothing, or leave every resource allocated exactly once', () => {
     const [control] = makeTwo();
     const total = (shares: readonly ResourceShare[][], resource: Resource): number =>
       shares.flat().reduce((sum, share) => {
@@ -314,8 +317,8 @@ describe('any requests', () => {
   });
 });
 
-describe('a range of virtual collect buffers that moves while its function works', () => {
-  it.each(backends)('loses no command and keeps their order, on $name', (backend) => {
+describe('moving or shrinking the resources of an active function', () => {
+  it.each(backends)('loses no command and keeps their order when VCBs move, on $name', (backend) => {
     const [control, guest] = makeFunctions(2, { underlyingFunctions: 4 }, backend) as [Verbs, Verbs];
     control.context.allocateResources([
       { resource: virtualCollectBuffers, underlyingFunction: 3, amount: 0 },
@@ -359,7 +362,7 @@ describe('a range of virtual collect buffers that moves while its function works
   it.each([
     ['one by one', false],
     ['in batches', true],
-  ])('moves the VCBs of a guest that only posts, %s', (_, inBatches) => {
+  ])('moves the VCBs of a guest that posts without polling, %s', (_, inBatches) => {
     const [control, guest] = makeTwo();
     control.context.allocateResources([
       { resource: virtualCollectBuffers, underlyingFunction: 2, amount: 0 },
@@ -376,7 +379,7 @@ describe('a range of virtual collect buffers that moves while its function works
       };
       if (inBatches) from.queuePair.postSend([request]);
       else from.queuePair.postSend(request);
-      // No thread polls.
+      // The program does not poll.
       guest.board.runUntilIdle();
     };
     post(0);
@@ -389,7 +392,7 @@ describe('a range of virtual collect buffers that moves while its function works
     expect(target.data).toEqual(new Uint8Array(32).map((__, at) => 1 + (at >> 3)));
   });
 
-  it('shrinks under load: what is in use drains, and nothing fails', () => {
+  it('lets the resources in use drain, and fails no command', () => {
     const [control, guest] = makeTwo();
     control.context.allocateResources([
       { resource: physicalCollectBuffers, underlyingFunction: 1, amount: 30 },

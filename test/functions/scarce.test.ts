@@ -4,7 +4,7 @@ import { Completion, CompletionStatus, Opcode } from '../../lib/index.ts';
 import { connect, makeEnd, makeMemory } from '../helpers/connected.ts';
 import { makeFunctions } from '../helpers/function_verbs.ts';
 
-it('one credit for one lane, one PCB, one dedicated PCB and none for management: everybody comes to the end', () => {
+it('all work completes with one lane, one credit, one PCB, one dedicated PCB and none for management', () => {
   const functions = makeFunctions(2, {
     underlyingFunctions: 2,
     physicalCollectBuffers: 1,

@@ -25,12 +25,12 @@ const oneCredit: BoardOptions = {
   sharedCompletionCredits: 0,
 };
 const shared = backends.find(({ options }) => options.progress === 'shared')!;
-/** Steps that a few messages need at most. */
+/** An upper bound of the steps for a few messages. */
 const enough = 3000;
 /** Local ACK timeout 14: 4.096 µs × 2^14. */
 const timeout = 4096 * 2 ** 14;
 
-/** An end whose peer is not there yet: its first message keeps the completion credit of the lane. */
+/** An end whose peer is not connected yet: its first message holds the completion credit of the lane. */
 function makeStalled(verbs: Verbs, ackTimeout = 14): [End, End] {
   const ends: [End, End] = [makeEnd(verbs), makeEnd(verbs)];
   connect(ends[0], ends[1], { timeout: ackTimeout });
@@ -54,14 +54,14 @@ const refusals = (verbs: Verbs): number => Number(functionRegister(verbs, 'list_
 
 const eight = [0, 1, 2, 3, 4, 5, 6, 7];
 
-describe('a list that takes no more', () => {
+describe('a list without room', () => {
   it.each([
     ['it is full', { resource: Resource.listSize, lane: 0, amount: 2 }],
     [
       'the function has no entry credit',
       { resource: Resource.entryCredits, underlyingFunction: 0, amount: 2 },
     ],
-  ])('%s: the board rests; with room it goes on, in order', (_, request) => {
+  ])('leaves the board idle if %s, and continues in order once there is room', (_, request) => {
     const verbs = makeVerbs(stepped, oneCredit);
     verbs.context.allocateResources([request]);
     const [from, to] = makeStalled(verbs);
@@ -75,12 +75,12 @@ describe('a list that takes no more', () => {
     receive(to, eight.length);
     verbs.board.advanceTime(2 * timeout);
     expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
-    // Each is refused once at most: what waits for room is not fetched before.
+    // Each command is refused at most once: it is not fetched again before there is room.
     expect(refusals(verbs) - before).toBeLessThan(eight.length);
     expect(verbs.board.verify(true)).toBeUndefined();
   });
 
-  it('goes on when credits are given, and when it is made larger', () => {
+  it('continues when it gets credits, and when it grows', () => {
     const verbs = makeVerbs(stepped, {
       ...oneCredit,
       sharedCompletionCredits: 1,
@@ -101,7 +101,7 @@ describe('a list that takes no more', () => {
     expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
   });
 
-  it('of one command: takes the next where the one before it starts', () => {
+  it('of one command takes the next command when the one before it starts', () => {
     const credits = { executionCreditsPerLane: eight.length, completionCreditsPerLane: eight.length };
     const verbs = makeVerbs(stepped, { ...oneCredit, ...credits });
     verbs.context.allocateResources([{ resource: Resource.listSize, lane: 0, amount: 1 }]);
@@ -112,7 +112,7 @@ describe('a list that takes no more', () => {
     expect(refusals(verbs)).toBe(0);
   });
 
-  /** Lane 0 is all that the low level has until `release` gives it lane 1 too. */
+  /** The low level has only lane 0 until `release` gives it lane 1 too. */
   function makeTwoLanes(completionCreditsPerLane: number): { verbs: Verbs; release: () => void } {
     const verbs = makeVerbs(stepped, { ...oneCredit, transmitVirtualLanes: 2, completionCreditsPerLane });
     const { low, high } = QualityOfServiceLevel;
@@ -129,7 +129,7 @@ describe('a list that takes no more', () => {
     };
   }
 
-  it('keeps no queue pair there that may go to another lane', () => {
+  it('does not hold a queue pair that may move to another lane', () => {
     const { verbs, release } = makeTwoLanes(1);
     send(makeStalled(verbs, 0)[0], [0, 1]);
     const [from, to] = makePair(verbs);
@@ -141,11 +141,11 @@ describe('a list that takes no more', () => {
     expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
   });
 
-  it('keeps a queue pair only as long as a command binds it to the lane', () => {
+  it('holds a queue pair only as long as a command binds it to the lane', () => {
     const { verbs, release } = makeTwoLanes(2);
     const [from, to] = makeStalled(verbs);
     const [stalled] = makeStalled(verbs, 0);
-    // Each has a credit; the list is full, and both wait for room on it.
+    // Each queue pair has a credit; the list is full, and both wait for room.
     send(from, [0]);
     verbs.board.runUntilIdle(enough);
     send(stalled, [0, 1, 2]);
@@ -161,8 +161,8 @@ describe('a list that takes no more', () => {
   });
 });
 
-it('a command on its way to a lane that stands still lets one of another lane wait only until it is there', () => {
-  // Not stepped: the scheduler goes on for several steps before virtual_kick takes what it has fetched.
+it('a command on its way to a stalled lane delays a command of another lane only until it arrives', () => {
+  // Not stepped: the scheduler runs several steps before virtual_kick takes the fetched command.
   const { low, high } = QualityOfServiceLevel;
   const verbs = makeVerbs(shared, { ...oneCredit, transmitVirtualLanes: 2 });
   const { context, completionQueue } = verbs;
@@ -188,7 +188,7 @@ it('a command on its way to a lane that stands still lets one of another lane wa
   connect(from, to);
   connect(to, from);
   receive(to, 1);
-  // The first keeps the credit of lane 0, and the second the entry; what follows waits for an entry.
+  // The first command holds the credit of lane 0, the second the entry; the next ones wait for an entry.
   send(stalled, [0, 1, 2]);
   send(from, [0]);
   const found: Completion[] = [];
@@ -203,12 +203,12 @@ it('a command on its way to a lane that stands still lets one of another lane wa
   expect(sends(found, from)).toEqual([[0, CompletionStatus.success]]);
 });
 
-describe('a queue pair that is reset while the lane of its commands stands still', () => {
+describe('a queue pair on a stalled lane', () => {
   it.each([
     ['on the list', 40],
     ['on the list and in its send queue', 3],
     ['in its send queue', 1],
-  ])('leaves it at once: %s', (_, listSize) => {
+  ])('leaves the lane at once when it is reset with commands %s', (_, listSize) => {
     const verbs = makeVerbs(stepped, oneCredit);
     const { context, board } = verbs;
     context.allocateResources([{ resource: Resource.listSize, lane: 0, amount: listSize }]);
@@ -220,7 +220,7 @@ describe('a queue pair that is reset while the lane of its commands stands still
     from.queuePair.modify({ state: QueuePairState.reset });
     to.queuePair.modify({ state: QueuePairState.reset });
     expect(board.verify()).toBeUndefined();
-    // The same number begins anew, behind what it left on the list.
+    // The queue pair is connected again with the same number, while its old commands are still on the list.
     connect(from, to);
     connect(to, from);
     receive(to, 3);
@@ -232,7 +232,7 @@ describe('a queue pair that is reset while the lane of its commands stands still
     expect(functionRegister(verbs, 'physical_collect_buffers_in_use')).toEqual([0n, 0n, 0n]);
   });
 
-  it('leaves at once, though another one goes on holding the credit of the lane', () => {
+  it("leaves the lane at once when it is reset, although another queue pair holds the lane's credit", () => {
     const verbs = makeVerbs(stepped, oneCredit);
     const inUse = (): number =>
       functionRegister(verbs, 'physical_collect_buffers_in_use').reduce((sum, each) => sum + Number(each), 0);
@@ -248,7 +248,7 @@ describe('a queue pair that is reset while the lane of its commands stands still
     expect(verbs.board.verify(false)).toBeUndefined();
   });
 
-  it('or drained: what waits in its send queue stays there', () => {
+  it('keeps the commands in its send queue when it is drained', () => {
     const verbs = makeVerbs(stepped, oneCredit);
     verbs.context.allocateResources([{ resource: Resource.listSize, lane: 0, amount: 1 }]);
     const [stalled] = makeStalled(verbs, 0);

@@ -87,8 +87,8 @@ async function deviceOf(guest: Guest, sizes: Parameters<typeof slotOf>[2]): Prom
   return device;
 }
 
-describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), () => {
-  it('of the application: its DMA is stopped, and the next one works', async (context) => {
+describe('in a virtual machine with an IOMMU', guestTests(timeLimit), () => {
+  it('the death of the application stops its DMA, and the next application works', async (context) => {
     const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
     onTestFinished(() => board.close());
     const guest = new Guest();
@@ -106,7 +106,7 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
     await guest.end();
   });
 
-  it('of the slot: the kernel has the function back from an application that lives on, and the next one works', async (context) => {
+  it('unplugging the slot returns the function to the kernel from a living application, and the next application works', async (context) => {
     const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
     onTestFinished(() => board.close());
     const guest = new Guest();
@@ -133,7 +133,7 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
     await guest.end();
   });
 
-  it('of the slot: a program of libibverbs gets DEVICE_FATAL, and gives the function back', async (context) => {
+  it('unplugging the slot raises DEVICE_FATAL in a libibverbs program, which releases the function', async (context) => {
     requireTool('g++', context);
     requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
     const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 4096, linkLayer: 'infiniband' });
@@ -165,7 +165,7 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
     await guest.end();
   });
 
-  it('of the device: who waits is told, and the next device serves the next application', async (context) => {
+  it('the death of the device fails all waits, and the next device serves the next application', async (context) => {
     const guest = new Guest();
     const device = await deviceOf(guest, behindIommu);
     guest.boot(context, behindIommu, [(stream) => device.attend(stream)]);
@@ -184,8 +184,8 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
 /** Pages that the kernel holds where they are, for devices; each CPU counts by itself until the counts are refreshed. */
 const pinned = `{ echo 1 > /proc/sys/vm/stat_refresh; } 2> /dev/null; awk '/nr_foll_pin_acquired/ {a = $2} /nr_foll_pin_released/ {r = $2} END {print a - r}' /proc/vmstat`;
 
-describe('deaths in a virtual machine without an IOMMU', guestTests(timeLimit), () => {
-  it('of a program of libibverbs: its memory stays pinned until its DMA has ended', async (context) => {
+describe('in a virtual machine without an IOMMU', guestTests(timeLimit), () => {
+  it('the memory of a libibverbs program stays pinned until its DMA has ended', async (context) => {
     requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
     const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 4096, linkLayer: 'infiniband' });
     onTestFinished(() => board.close());
@@ -219,7 +219,7 @@ describe('deaths in a virtual machine without an IOMMU', guestTests(timeLimit), 
     await guest.end();
   });
 
-  it('of the application, then of the device: no process is given memory that the device reaches, and the next works', async (context) => {
+  it('no process gets memory that the device can reach after the application dies, then the device, and the next application works', async (context) => {
     const guest = new Guest();
     const device = await deviceOf(guest, withoutIommu);
     guest.boot(context, withoutIommu, [(stream) => device.attend(stream)]);

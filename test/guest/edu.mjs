@@ -1,4 +1,4 @@
-// QEMU's `edu` device (docs/specs/edu in QEMU), a PCI function that is not of this project: what it is, and its DMA engine.
+// QEMU's `edu` device (docs/specs/edu in QEMU), a PCI function of another project: its identification and its DMA engine.
 
 /** The numbers by which it is taken in the place of an HCA. */
 export const accepted = [{ name: 'edu', vendor: 0x1234, device: 0x11e8 }];

@@ -35,8 +35,8 @@ const refused = (why: string, more: number): Record<string, unknown> => ({
   more,
 });
 
-describe('a PCI function that is not of this project', guestTests(timeLimit), () => {
-  it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
+describe("QEMU's edu device, a PCI function of another project,", guestTests(timeLimit), () => {
+  it('works through vfio:, behind an IOMMU, for an ordinary user', async (context) => {
     const machine = [
       '-machine',
       'q35,kernel-irqchip=split',
@@ -82,7 +82,7 @@ describe('a PCI function that is not of this project', guestTests(timeLimit), ()
     expect(console).not.toMatch(/DMAR: \[DMA Read/);
   });
 
-  it('through pci:, without an IOMMU', async (context) => {
+  it('works through pci:, without an IOMMU', async (context) => {
     const machine = ['-machine', 'q35', '-m', '256', ...edu];
     const { result } = await results(context, 'edu_sysfs.mjs', { machine, kernel: 'hugepages=12' });
     expect(result).toMatchObject({

@@ -24,7 +24,7 @@ it.each([
     console: 'said\n\nthe emulator crashed: SIGSEGV',
     crashed: true,
   },
-])('a run whose emulator $how says so', async ({ script, console, crashed }) => {
+])('a run reports that its emulator $how', async ({ script, console, crashed }) => {
   const run = await runEmulator(script);
   expect(run).toEqual({ console, status: undefined });
   expect(onceMore.test(run.console)).toBe(crashed);

@@ -56,8 +56,8 @@ const json = ({ commands }: Results, name: string): unknown =>
 const makeBoard = (): EmulatedBoard =>
   new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
 
-describe('the HCA as a function of a virtual machine', guestTests(timeLimit), () => {
-  it('through pci:, without an IOMMU', async (context) => {
+describe('the HCA as a PCI function of a virtual machine', guestTests(timeLimit), () => {
+  it('works through pci:, without an IOMMU', async (context) => {
     using board = makeBoard();
     const device = `pci:${address}`;
     const given = await results(context, board, device, 'hugepages=24');
@@ -75,7 +75,7 @@ describe('the HCA as a function of a virtual machine', guestTests(timeLimit), ()
     expect(board.counters().dmaFaults).toBe(0);
   });
 
-  it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
+  it('works through vfio:, behind an IOMMU, for an ordinary user', async (context) => {
     using board = makeBoard();
     const given = await results(context, board, `vfio:${address}`);
     expect(json(given, 'info')).toMatchObject({

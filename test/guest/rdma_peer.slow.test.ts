@@ -82,8 +82,8 @@ function differs({ bytes }: MemoryRegion, seed: number, count: number): number {
   return bytes.subarray(0, count).findIndex((byte, at) => byte !== pattern(seed, at));
 }
 
-describe('a program of libibverbs on Soft-RoCE', guestTests(timeLimit), () => {
-  it('and the emulated board work in the memory of each other', async (context) => {
+describe('a libibverbs program on Soft-RoCE', guestTests(timeLimit), () => {
+  it("and the emulated board access each other's memory", async (context) => {
     requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
     const guest = await SoftRoceGuest.boot(context, timeLimit);
     const peer = await Peer.start(context, guest);

@@ -62,8 +62,8 @@ const exchanges: readonly Exchange[] = [
 ];
 const iterations = 20;
 
-describe('Soft-RoCE of a Linux kernel', guestTests(timeLimit), () => {
-  it('plays ping-pong with the emulated board', async (context) => {
+describe('the Soft-RoCE driver of a Linux kernel', guestTests(timeLimit), () => {
+  it('exchanges ping-pong messages with the emulated board', async (context) => {
     const tshark = requireTool('tshark', context);
     const guest = await SoftRoceGuest.boot(context, timeLimit);
     for (const exchange of exchanges) {

@@ -56,7 +56,7 @@ async function results(context: TestContext, backend: SuiteBackend): Promise<Sui
   return summary;
 }
 
-describe('the tests of driver and verbs in a virtual machine', guestTests(timeLimit), () => {
+describe('the driver and verbs tests in a virtual machine', guestTests(timeLimit), () => {
   it.for(backends)('pass on %s:', async (backend, context) => {
     const { passed, failed, leftOut } = await results(context, backend);
     expect(failed).toEqual([]);

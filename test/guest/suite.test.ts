@@ -16,7 +16,7 @@ const refusal =
   'VerbsError: memory of the process has no stable DMA address, because the function has no IOMMU';
 
 describe('the summary of the tests in a virtual machine', () => {
-  it('parts what passed, what failed, and what is left out by its reason', () => {
+  it('separates passed tests, failed tests, and those left out, by reason', () => {
     const report = {
       testResults: [
         file(
@@ -42,7 +42,7 @@ describe('the summary of the tests in a virtual machine', () => {
     });
   });
 
-  it('counts as failed what did not run, did not end, or could not be loaded', () => {
+  it('counts tests that did not run, end or load as failed', () => {
     const report = {
       testResults: [
         file('a.test.mjs', test('a on vfio:x works', 'passed'), test('a on vfio:x hangs', 'pending')),

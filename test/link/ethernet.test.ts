@@ -23,7 +23,7 @@ function makeFolder(): string {
   return folder;
 }
 
-/** @param words behind the paths of their link */
+/** @param words options that follow the paths of the link */
 function makeSides(options: BoardOptions = {}, words = ''): [Verbs, Verbs] {
   const folder = makeFolder();
   const side = (boardNumber: number, own: string, peer: string): Verbs =>
@@ -35,7 +35,7 @@ function makeSides(options: BoardOptions = {}, words = ''): [Verbs, Verbs] {
   return [side(3, 'a', 'b'), side(700, 'b', 'a')];
 }
 
-/** A peer that says what it is told, and gives so many frames that come to it. */
+/** A peer that sends the frames it is given, and returns the first `count` frames that it receives. */
 async function neighbor(
   context: TestContext,
   [own, peer]: readonly [string, string],
@@ -61,8 +61,8 @@ async function neighbor(
 const compact = (text: string): string => text.replaceAll(/[\s|]/g, '');
 const padding = '00'.repeat(18);
 
-describe('a cable of Ethernet frames', () => {
-  it('leaves its port down while there is no other end', () => {
+describe('a link of Ethernet frames', () => {
+  it('keeps its port down until the other end opens', () => {
     const folder = makeFolder();
     const open = (own: string, peer: string): Verbs =>
       makeVerbs(shared, { link: `ethernet:${folder}/${own},${folder}/${peer}` });
@@ -76,10 +76,10 @@ describe('a cable of Ethernet frames', () => {
   });
 
   it.each<[string, BoardOptions, string]>([
-    ['as it is', {}, ''],
-    ['in a virtual LAN', {}, ',vlan=4094'],
-    ['that loses 2 % beside', { linkLoss: 0.02, linkDuplication: 0.02 }, ''],
-  ])('carries connections %s', async (_, options, words) => {
+    ['unimpaired', {}, ''],
+    ['in a VLAN', {}, ',vlan=4094'],
+    ['with 2 % of packets lost and 2 % duplicated', { linkLoss: 0.02, linkDuplication: 0.02 }, ''],
+  ])('carries connections, %s', async (_, options, words) => {
     const sides = makeSides(options, words);
     await playBothWays(new Random(9), 60, sides);
   });
@@ -88,7 +88,7 @@ describe('a cable of Ethernet frames', () => {
     ['its link-local address', 0],
     ['its IPv4 address', 1],
   ])(
-    'finds a neighbor by %s, whatever MAC address the driver names, and loses nothing',
+    'resolves a neighbor by %s, whatever MAC address the driver gives, and loses no packet',
     async (_, gidIndex) => {
       const sides = makeSides();
       const [one, other] = sides.map(({ context }) =>
@@ -97,7 +97,7 @@ describe('a cable of Ethernet frames', () => {
       one.connect({ ...other.address, mac: '020000000099' });
       other.connect({ ...one.address, mac: '020000000098' });
       const completion = new Completion();
-      // One packet, which nothing repairs; then as many as the sockets do not hold at once.
+      // One packet, with no retry to repair a loss; then more packets than the sockets can hold.
       const word = other.allocate(8);
       other.queuePair.postReceive({ scatter: [word.slice()] });
       one.queuePair.postSend({ opcode: Opcode.send, inlineData: Uint8Array.of(1, 2, 3), signaled: true });
@@ -117,7 +117,7 @@ describe('a cable of Ethernet frames', () => {
     },
   );
 
-  it('answers requests for the addresses of its functions, and no others', async (context) => {
+  it('answers ARP and neighbor solicitations for the addresses of its functions only', async (context) => {
     const folder = makeFolder();
     const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
     const ask = await neighbor(context, [peer, own], 3);
@@ -135,12 +135,12 @@ describe('a cable of Ethernet frames', () => {
       '',
       'ff'.repeat(13),
       'ff'.repeat(14),
-      arp('0a000003'), // function 2 is not there
+      arp('0a000003'), // function 2 does not exist
       arp('0a000001').replace('08000604', '08000605'),
       arp('0a000001').slice(0, -2),
       solicitation('3', checksumOf(solicitation('3', '0000'))),
       solicitation('1', '1234'), // damaged
-      solicitation('1', checksumOf(solicitation('1', '0000'))).replace('203aff', '203afe'), // from elsewhere
+      solicitation('1', checksumOf(solicitation('1', '0000'))).replace('203aff', '203afe'), // hop limit below 255: not from this link
       arp('0a000001'),
       arp('0a000002'),
       solicitation('1', checksumOf(solicitation('1', '0000'))),
@@ -155,7 +155,7 @@ describe('a cable of Ethernet frames', () => {
     expect(came).toEqual([reply('1'), reply('2'), advertisement(checksumOf(advertisement('0000')))]);
   });
 
-  it('in a virtual LAN hears what has its tag, whatever priority, and answers with it', async (context) => {
+  it('in a VLAN receives frames with its tag and any priority, and answers with its tag', async (context) => {
     const folder = makeFolder();
     const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
     const ask = await neighbor(context, [peer, own], 2);
@@ -168,7 +168,7 @@ describe('a cable of Ethernet frames', () => {
       arp('', '0a000001'),
       arp('81000006', '0a000001'),
       arp('81000000', '0a000001'),
-      'ff'.repeat(12) + '81000005', // cut off behind its tag
+      'ff'.repeat(12) + '81000005', // truncated after its tag
       'ff'.repeat(12) + '8100',
       arp('81000005', '0a000002'),
       arp('8100f005', '0a000001'),
@@ -179,7 +179,7 @@ describe('a cable of Ethernet frames', () => {
     expect(came).toEqual([reply('2'), reply('1')]);
   });
 
-  it('without one hears also what has a priority alone, but no tag of a virtual LAN', async (context) => {
+  it('without a VLAN receives priority-tagged frames, but no frames of a VLAN', async (context) => {
     const folder = makeFolder();
     const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
     const ask = await neighbor(context, [peer, own], 1);
@@ -192,7 +192,7 @@ describe('a cable of Ethernet frames', () => {
     expect(came).toMatch(/^52540012345602f00a00000108060001/);
   });
 
-  it('sends by the gateway what is for others than its neighbors', async (context) => {
+  it('sends packets for other subnets to the gateway', async (context) => {
     const folder = makeFolder();
     const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
     const ask = await neighbor(context, [peer, own], 3);
@@ -219,7 +219,7 @@ describe('a cable of Ethernet frames', () => {
     ]);
   });
 
-  it('says what is wrong with its paths', () => {
+  it('reports wrong socket paths', () => {
     const folder = makeFolder();
     const link = `ethernet:${folder}/a,${folder}/b`;
     makeBoard(shared, { link });
@@ -246,7 +246,7 @@ describe('a cable of Ethernet frames', () => {
     expect(() => makeBoard(shared, { link, linkLayer: 'infiniband' })).toThrow('links are shm:NAME');
   });
 
-  it('takes the place of one that was killed, and leaves none behind', (context) => {
+  it('replaces the socket of a killed process, and removes its own', (context) => {
     const folder = makeFolder();
     const left = `import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind("${folder}/a")`;
     execFileSync(requireTool('python3', context), ['-c', left], { env: toolEnvironment() });

@@ -28,8 +28,8 @@ afterEach(async () => {
 
 const newLink = (): string => `host:${randomUUID()}`;
 
-describe('a fabric of this machine', () => {
-  it('joins any two of its boards', async () => {
+describe('a host fabric', () => {
+  it('connects any two of its boards', async () => {
     const link = newLink();
     const [one, two, three] = [1, 2, 3].map(() => makeVerbs(shared, { link })) as [Verbs, Verbs, Verbs];
     await playBothWays(new Random(1), 30, [one, two]);
@@ -37,25 +37,28 @@ describe('a fabric of this machine', () => {
     await playBothWays(new Random(3), 30, [two, three]);
   });
 
-  it.each(['ethernet', 'infiniband'] as const)('has boards of one link layer meet: %s', async (linkLayer) => {
-    const link = newLink();
-    makeVerbs(shared, { link, linkLayer: linkLayer === 'ethernet' ? 'infiniband' : 'ethernet' });
-    const sides = [1, 2, 3].map(() => makeVerbs(shared, { link, linkLayer }).context);
-    for (const [from, to] of [
-      [0, 1],
-      [2, 0],
-      [1, 2],
-    ] as const) {
-      const [own, peer] = [new Connection(sides[from]!), new Connection(sides[to]!)];
-      own.connect(peer.address);
-      peer.connect(own.address);
-      const memory = peer.allocate(1);
-      await own.write(Uint8Array.of(41 + to), memory.remote(), { timeout: 20_000 });
-      expect(memory.bytes[0]).toBe(41 + to);
-    }
-  });
+  it.each(['ethernet', 'infiniband'] as const)(
+    'connects only boards of the same link layer: %s',
+    async (linkLayer) => {
+      const link = newLink();
+      makeVerbs(shared, { link, linkLayer: linkLayer === 'ethernet' ? 'infiniband' : 'ethernet' });
+      const sides = [1, 2, 3].map(() => makeVerbs(shared, { link, linkLayer }).context);
+      for (const [from, to] of [
+        [0, 1],
+        [2, 0],
+        [1, 2],
+      ] as const) {
+        const [own, peer] = [new Connection(sides[from]!), new Connection(sides[to]!)];
+        own.connect(peer.address);
+        peer.connect(own.address);
+        const memory = peer.allocate(1);
+        await own.write(Uint8Array.of(41 + to), memory.remote(), { timeout: 20_000 });
+        expect(memory.bytes[0]).toBe(41 + to);
+      }
+    },
+  );
 
-  it('gives each board the lowest number that is free', () => {
+  it('gives each board the lowest free number', () => {
     const link = newLink();
     const boards = [1, 2].map(() => makeBoard({ link }));
     expect(boards.map((board) => board.boardNumber())).toEqual([0, 1]);
@@ -68,7 +71,7 @@ describe('a fabric of this machine', () => {
     expect(() => makeBoard({ link: 'host:' })).toThrow('link host:: links are shm:NAME, host:NAME');
   });
 
-  it('brings a datagram to a group to all who are in it', async () => {
+  it('delivers a multicast datagram to all members of the group', async () => {
     const link = newLink();
     const stations = [1, 2, 3].map(() => makeStation(makeVerbs(shared, { link })));
     const group = Uint8Array.of(...Array.from({ length: 10 }, () => 0), 0xff, 0xff, 239, 1, 2, 3);
@@ -98,9 +101,9 @@ describe('a fabric of this machine', () => {
   });
 });
 
-describe('a process that is not to be trusted', () => {
+describe('an untrusted process', () => {
   it.for(['a wrong message', 'unsealed', 'small', 'rings', 'tail', 'length'])(
-    'comes with %s, and does no harm',
+    'cannot harm the fabric: %s',
     async (way, context) => {
       const name = randomUUID();
       const verbs = makeVerbs(shared, { link: `host:${name}` });

@@ -1,4 +1,4 @@
-# Comes to a port of a host fabric as a process that is not to be trusted: host_intruder.py WAY NAME SEED.
+# Connects to a port of a host fabric as an untrusted process: host_intruder.py WAY NAME SEED.
 import array, fcntl, mmap, os, random, socket, struct, sys
 
 way, name, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])

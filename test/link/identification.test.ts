@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { requireTool } from '../helpers/tools.ts';
 import { inNamespace, requireNamespaces } from './namespaces.ts';
 
-it('a UDP link takes packets whose IPv4 header has another identification than its own', async (context) => {
+it('a UDP link accepts packets with any IPv4 identification', async (context) => {
   requireNamespaces(context);
   requireTool('python3', context);
   const program = fileURLToPath(new URL('identification_program.mjs', import.meta.url));
@@ -18,14 +18,14 @@ it('a UDP link takes packets whose IPv4 header has another identification than i
     stdout,
   ) as number[];
   expect({ zeros, counted, again, back }).toEqual({ zeros: 100, counted: 100, again: 100, back: 100 });
-  // Each bit of such a packet, one at a time, damages it.
+  // Flipping any single bit of such a packet damages it.
   expect(damaged).toBe(0);
-  // A peer that has sent 0 for long is believed to: one packet of 16 is looked at.
+  // The link assumes identification 0 of a peer that has long sent it, and checks one packet of 16.
   expect(changed).toBeGreaterThanOrEqual(100 - 16);
   expect(changed).toBeLessThan(100);
-  // Packets that may be fragmented are believed from the second on.
+  // Packets without the don't-fragment bit are accepted from the second on.
   expect(mayFragment).toBe(99);
-  // Damage is no reason to believe a peer less.
+  // Damaged packets do not change the assumption.
   const changedBehindDamage = damages.pop();
   expect(damages).toEqual([0, 100, 0]);
   expect(changedBehindDamage).toBeLessThan(100);

@@ -1,4 +1,4 @@
-# Comes to a link of shared memory as an end that nobody should trust.
+# Connects to a shared-memory link as an untrusted end.
 import array, mmap, os, random, select, socket, struct, sys, time
 
 way, name, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -61,7 +61,7 @@ elif way == "deaf":  # wants to be woken by each packet, and never is
     rings = mmap.mmap(memory, os.fstat(memory).st_size)
     say("ready")
     while True:
-        for ring in (0, len(rings) // 4):  # those that the end that listens fills
+        for ring in (0, len(rings) // 4):  # the rings that the listening end fills
             tail, = struct.unpack("=Q", rings[ring : ring + 8])
             head, = struct.unpack("=Q", rings[ring + 64 : ring + 72])
             # A packet may have come just before it asked to be woken.

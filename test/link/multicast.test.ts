@@ -20,7 +20,7 @@ const network = await freeNetwork();
 let last = 0;
 const newAddress = (): string => `${network}${(last += 1)}`;
 
-/** A group that no other test of this machine has. */
+/** A group that no other test on this machine uses. */
 function newGroup(version: 4 | 6 = 4): Uint8Array {
   const end = newAddress().split('.').slice(1).map(Number);
   return version === 4
@@ -53,7 +53,7 @@ function send({ queuePair, verbs }: Station, group: Uint8Array, byte: number, gi
   });
 }
 
-/** The first byte of the next datagram that comes, and whether it is the only one. */
+/** Waits for one datagram, checks that no other has arrived, and returns its first byte. */
 async function hear({ verbs: { completionQueue }, region }: Station): Promise<number> {
   const completions = Array.from({ length: 2 }, () => new Completion());
   await completionQueue.wait({ timeout });
@@ -63,7 +63,7 @@ async function hear({ verbs: { completionQueue }, region }: Station): Promise<nu
 }
 
 describe('multicast over UDP', () => {
-  it('reaches the members of a group on all boards of the machine, the sender too, each once', async () => {
+  it('reaches the members of a group on all boards of the machine, including the sender, exactly once', async () => {
     const stations = Array.from({ length: 3 }, () => makeListener({ link: `udp:${newAddress()}` }));
     const [group, other] = [newGroup(), newGroup()];
     for (const { queuePair } of stations) {
@@ -75,12 +75,12 @@ describe('multicast over UDP', () => {
     stations[1]!.queuePair.detachMulticast(group);
     send(stations[2]!, group, 2);
     expect(await Promise.all([stations[0]!, stations[2]!].map(hear))).toEqual([2, 2]);
-    // A member of the group would have received that before this.
+    // A member of the group would have received the datagram of the group before this one.
     send(stations[2]!, other, 3);
     expect(await Promise.all(stations.map(hear))).toEqual([3, 3, 3]);
   });
 
-  it('is left when the last member of a board goes, and joined again', async () => {
+  it('leaves a group with the last member of a board, and joins it again', async () => {
     const [from, to] = [1, 2].map(() => makeListener({ link: `udp:${newAddress()}` })) as [Station, Station];
     const group = newGroup();
     const second = makeStation(to.verbs);
@@ -98,7 +98,7 @@ describe('multicast over UDP', () => {
     expect(await hear(to)).toBe(2);
   });
 
-  it('says that a group of the other IP version is out of its reach', () => {
+  it('reports that a group of the other IP version is unreachable', () => {
     const { queuePair } = makeListener({ link: `udp:${newAddress()}` });
     expect(() => queuePair.attachMulticast(newGroup(6))).toThrow(
       expect.objectContaining({
@@ -125,7 +125,7 @@ describe.each([
   it.each([
     [6, 0],
     [4, 1],
-  ] as const)('reaches both ends by IPv%d', async (version, gidIndex) => {
+  ] as const)('reaches both ends over IPv%d', async (version, gidIndex) => {
     const group = newGroup(version);
     const [near, far] = linksOf().map((link, boardNumber) => makeListener({ link, boardNumber }));
     for (const { queuePair } of [near!, far!]) queuePair.attachMulticast(group);

@@ -60,7 +60,7 @@ function say(what) {
   });
 }
 
-/** Whether this is heard before the time is over; what the own board says comes back too. */
+/** Whether this datagram arrives before the deadline; the board's own datagrams come back too. */
 async function heard(what, timeout) {
   const completion = new Completion();
   for (;;) {

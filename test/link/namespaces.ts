@@ -3,10 +3,10 @@ import type { TestContext } from 'vitest';
 
 import { leaveOut, requireTool } from '../helpers/tools.ts';
 
-/** Arguments of unshare: a network namespace of this user, where he has all rights. */
+/** Arguments of unshare: a network namespace in which this user has all rights. */
 export const inNamespace = ['--user', '--map-root-user', '--net'];
 
-/** Network namespaces of this user, a cable between two of them: not every machine allows them. */
+/** Requires user-owned network namespaces with a veth between them, which not every machine allows. */
 export function requireNamespaces(context: TestContext): void {
   requireTool('ip', context);
   const words = [

@@ -1,5 +1,5 @@
 # A neighbor on an Ethernet cable of Unix datagram sockets: sends the frames of its arguments, in hexadecimal digits, and prints
-# the frames that come, one a line.
+# the frames that it receives, one per line.
 import os, socket, sys
 
 own, peer, count = sys.argv[1], sys.argv[2], int(sys.argv[3])

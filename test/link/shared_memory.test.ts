@@ -44,7 +44,7 @@ async function end(child: ChildProcess): Promise<void> {
 const register = (of: BoardFunction, offset: number): number =>
   of.read32(registerBar, registerOffset(0, offset));
 
-/** Waits until `done`; meanwhile `driven` and the event loop go on. */
+/** Drives `driven` and runs the event loop until `done`. */
 async function until(driven: BoardFunction, done: () => boolean): Promise<void> {
   const givenUp = performance.now() + 30_000;
   while (!done()) {
@@ -54,7 +54,7 @@ async function until(driven: BoardFunction, done: () => boolean): Promise<void> 
   }
 }
 
-/** A frame to the first port of a board of this number. */
+/** A frame to the first port of the board with this number. */
 function frameTo(boardNumber: number): Uint8Array {
   const bytes = pattern(packetBytes, boardNumber);
   bytes.set([0x02, 0xf0, 10, 0, boardNumber, 1]);
@@ -66,7 +66,7 @@ function send(from: BoardFunction, packet: Uint8Array): void {
   startJob(from, 0, job.sendPacket, { bytes: packetBytes });
 }
 
-/** The other end in a process of its own, which sends `count` packets to board 0. */
+/** Starts the other end in a child process, which sends `count` packets to board 0. */
 function startEnd(link: string, count: number, progress: Progress = 'shared'): ChildProcess {
   const at = (offset: number): number => registerOffset(0, offset);
   const setup = {
@@ -95,31 +95,34 @@ function makeEnd(options: BoardOptions): { board: EmulatedBoard; opened: BoardFu
   return { board, opened: openFunction(board) };
 }
 
-describe('a link of shared memory', () => {
+describe('a shared-memory link', () => {
   it.each<[Progress, Progress]>([
     ['shared', 'shared'],
     ['own', 'shared'],
     ['own', 'own'],
-  ])('connects a board with progress %s to one of another process with %s, both ways', async (one, other) => {
-    const link = `shm:${newName()}`;
-    const packets = 500;
-    const { opened, board } = makeEnd({ link, progress: one });
-    const child = startEnd(link, packets, other);
-    await until(opened, () => register(opened, engine.received) === packets);
-    expect(board.boardNumber()).toBe(0);
-    for (let sent = 0; sent < packets; sent += 1) send(opened, frameTo(1));
-    await until(opened, () => register(opened, engine.sent) === packets);
-    let taken = 0;
-    child.on('message', (count) => {
-      if (typeof count === 'number') taken = count;
-    });
-    await until(opened, () => {
-      child.send('count');
-      return taken === packets;
-    });
-  });
+  ])(
+    'carries packets both ways between a board with progress %s and one with %s of another process',
+    async (one, other) => {
+      const link = `shm:${newName()}`;
+      const packets = 500;
+      const { opened, board } = makeEnd({ link, progress: one });
+      const child = startEnd(link, packets, other);
+      await until(opened, () => register(opened, engine.received) === packets);
+      expect(board.boardNumber()).toBe(0);
+      for (let sent = 0; sent < packets; sent += 1) send(opened, frameTo(1));
+      await until(opened, () => register(opened, engine.sent) === packets);
+      let taken = 0;
+      child.on('message', (count) => {
+        if (typeof count === 'number') taken = count;
+      });
+      await until(opened, () => {
+        child.send('count');
+        return taken === packets;
+      });
+    },
+  );
 
-  it('bears an end that is killed in the middle, and takes another one', async () => {
+  it('survives the death of an end in the middle of a message, and accepts a new end', async () => {
     const link = `shm:${newName()}`;
     const { opened } = makeEnd({ link, progress: 'shared' });
     for (let life = 0; life < 3; life += 1) {
@@ -135,13 +138,13 @@ describe('a link of shared memory', () => {
     }
   });
 
-  it('brings what an end had sent before it went', async () => {
+  it('delivers the packets that an end sent before it closed', async () => {
     const name = newName();
     const { opened, board } = makeEnd({ link: `shm:${name}`, progress: 'stepped' });
     const child = startEnd(`shm:${name}`, 5);
     await once(child, 'message');
     await end(child);
-    // It is known here that it has gone: its socket is closed, the one that listens is left.
+    // This process has seen the other end close: only the listening socket is left.
     const sockets = (): number =>
       readFileSync('/proc/net/unix', 'utf8')
         .split('\n')
@@ -152,7 +155,7 @@ describe('a link of shared memory', () => {
     expect(register(opened, engine.received)).toBe(5);
   });
 
-  it('takes the place of the end that listened when that one is gone', async () => {
+  it('takes over listening when the listening end has closed', async () => {
     const link = `shm:${newName()}`;
     const first = startEnd(link, 0);
     await once(first, 'message');
@@ -167,7 +170,7 @@ describe('a link of shared memory', () => {
     await end(second);
   });
 
-  it('has two ends, whose boards have different numbers', () => {
+  it('has two ends with different board numbers', () => {
     const link = `shm:${newName()}`;
     makeBoard({ link, boardNumber: 3 });
     expect(() => makeBoard({ link, boardNumber: 3 })).toThrow(
@@ -196,12 +199,12 @@ describe('a link of shared memory', () => {
   });
 });
 
-/** As in /proc: T, it is stopped. */
+/** The process state as in /proc; T: stopped. */
 function stateOf({ pid }: ChildProcess): string | undefined {
   return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
 }
 
-/** Starts an intruder, and gives the lines that it prints. */
+/** Starts an intruder, and returns the lines that it prints. */
 function intrude(context: TestContext, ...words: string[]): { next: () => Promise<string> } {
   const child = spawn(
     requireTool('python3', context),
@@ -213,8 +216,8 @@ function intrude(context: TestContext, ...words: string[]): { next: () => Promis
   return { next: async () => String((await lines.next()).value) };
 }
 
-describe('an end that is not to be trusted', () => {
-  it.for([1, 2, 3])('writes garbage, and harms no other process: seed %i', async (seed, context) => {
+describe('an untrusted end of a link', () => {
+  it.for([1, 2, 3])('can write garbage without harming the other process: seed %i', async (seed, context) => {
     const name = newName();
     const link = `shm:${name}`;
     const { opened } = makeEnd({ link, progress: 'shared' });
@@ -237,7 +240,7 @@ describe('an end that is not to be trusted', () => {
     await until(opened, () => register(opened, engine.received) === before + 10);
   });
 
-  it('says nothing that means anything: another may come', async (context) => {
+  it('can send a meaningless greeting, and another end may connect', async (context) => {
     const name = newName();
     const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
     const intruder = intrude(context, 'silent', name, '1');
@@ -248,21 +251,18 @@ describe('an end that is not to be trusted', () => {
     await until(opened, () => register(opened, engine.received) === 1);
   });
 
-  it.for(['alone', 'welcomed'])(
-    'leaves the end that has come (%s): another may come',
-    async (how, context) => {
-      const name = newName();
-      const intruder = intrude(context, 'leaves', name, '1', how);
-      expect(await intruder.next()).toBe('ready');
-      const { opened, board } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
-      expect(board.boardNumber()).toBe(0);
-      const child = startEnd(`shm:${name}`, 1);
-      await once(child, 'message');
-      await until(opened, () => register(opened, engine.received) === 1);
-    },
-  );
+  it.for(['alone', 'welcomed'])('can leave (%s), and another end may connect', async (how, context) => {
+    const name = newName();
+    const intruder = intrude(context, 'leaves', name, '1', how);
+    expect(await intruder.next()).toBe('ready');
+    const { opened, board } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+    expect(board.boardNumber()).toBe(0);
+    const child = startEnd(`shm:${name}`, 1);
+    await once(child, 'message');
+    await until(opened, () => register(opened, engine.received) === 1);
+  });
 
-  it('comes often, and says nothing: the other end comes at once', async (context) => {
+  it('can connect often in silence, and the other end connects at once', async (context) => {
     const name = newName();
     const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
     const intruder = intrude(context, 'half', name, '1', '30', name);
@@ -272,8 +272,8 @@ describe('an end that is not to be trusted', () => {
     await until(opened, () => register(opened, engine.received) === 1);
   });
 
-  // Each of them would wait for what it says as long as for one that is slow: together beyond the time of a test.
-  it('comes, and says nothing: no end of a link waits for it when it closes', async (context) => {
+  // If each end waited for the greeting of a slow process, together they would exceed the time limit.
+  it('can connect in silence without delaying the closing of a link', async (context) => {
     const own = Array.from({ length: 30 }, newName);
     const ends = own.map((name) => makeEnd({ link: `shm:${name}`, progress: 'shared' }));
     const intruder = intrude(context, 'half', own[0]!, '1', '1', ...own);
@@ -284,7 +284,7 @@ describe('an end that is not to be trusted', () => {
     }
   });
 
-  it('brings descriptors: none of them stays', async (context) => {
+  it('can pass descriptors, and none of them stays open', async (context) => {
     const name = newName();
     const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
     const intruder = intrude(context, 'descriptors', name, '1');
@@ -296,13 +296,13 @@ describe('an end that is not to be trusted', () => {
       try {
         return readlinkSync(`/proc/self/fd/${each}`).includes('unwanted');
       } catch {
-        return false; // the one of the folder
+        return false; // the descriptor of the folder itself
       }
     });
     expect(unwanted).toEqual([]);
   });
 
-  it('wants to be woken, and does not hear it: nothing waits for it', async (context) => {
+  it('can request wake-ups and ignore them without delaying the sender', async (context) => {
     const packets = 500; // more than a socket and a ring hold
     const name = newName();
     const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
@@ -314,7 +314,7 @@ describe('an end that is not to be trusted', () => {
     }
   });
 
-  it('stops: what is sent to it waits, and nothing else', async () => {
+  it('can stop, and only packets to it wait', async () => {
     const slots = 64;
     const name = newName();
     const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
@@ -328,7 +328,7 @@ describe('an end that is not to be trusted', () => {
     await until(opened, () => register(opened, engine.sent) === slots + 2);
   });
 
-  it.for(['64', '2000000'])('brings memory that is not sealed (%s B): refused', async (bytes, context) => {
+  it.for(['64', '2000000'])('is refused if its memory is not sealed (%s B)', async (bytes, context) => {
     const name = newName();
     const intruder = intrude(context, 'listens', name, '1', bytes);
     expect(await intruder.next()).toBe('ready');

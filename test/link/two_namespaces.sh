@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes two network namespaces with a veth between them, 10.77.0.1 and fd77::1, 10.77.0.2 and fd77::2, and runs a command in each: the first argument
-# there, the second here. Arguments of tc netem, if any, follow.
+# Makes two network namespaces with a veth between them, 10.77.0.1 and fd77::1, 10.77.0.2 and fd77::2. Runs a command in each: the first argument
+# in the second namespace, the second argument in the first. Arguments of tc netem may follow.
 set -e
 there=$1 here=$2
 shift 2

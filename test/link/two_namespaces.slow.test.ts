@@ -25,9 +25,9 @@ function requireNetem(context: TestContext): void {
   if (spawnSync('unshare', words).status !== 0) leaveOut('tc netem is not in this kernel', context);
 }
 
-/** The output of one program in a namespace, and another in a second one; netem in between, where it is asked for. */
+/** The output of two programs in two namespaces, optionally with netem between them. */
 async function between(there: string, beginning: string, netem: readonly string[] = []): Promise<string> {
-  // The one that begins tries until the other one waits.
+  // The connecting program retries until the other one listens.
   const again = `until said=$(${beginning} 2>&1); do case $said in *"no end waits"*) ;; *) echo "$said"; exit 1; esac; done; echo "$said"`;
   const script = here('two_namespaces.sh');
   const { stdout } = await run('unshare', [...inNamespace, 'sh', script, there, again, ...netem], {
@@ -40,7 +40,7 @@ const device = (host: number, options = '', network = '10.77.0.'): string =>
   `'emu:?${small}&link=udp:${network}${host}${options}'`;
 const program = (name: string): string => `'${process.execPath}' '${name}'`;
 
-it('a board with an IPv6 address reaches itself by it', async (context) => {
+it('a board with an IPv6 address reaches itself through it', async (context) => {
   requireNamespaces(context);
   requireIpv6(context);
   const command = `ip link set lo up && ${program(here('own_address_program.mjs'))} 'emu:?${small}&link=udp:::1'`;
@@ -48,7 +48,7 @@ it('a board with an IPv6 address reaches itself by it', async (context) => {
   expect(stdout).toBe(`${'1'.padStart(32, '0')} true true\n`);
 });
 
-it('a board with an IPv6 address says when the system has no route to a group', async (context) => {
+it('a board with an IPv6 address reports a multicast group without a route', async (context) => {
   requireNamespaces(context);
   requireIpv6(context);
   const words = `${program(here('multicast_program.mjs'))} 'emu:?${small}&link=udp:::1' ${groups.IPv6} asks`;
@@ -75,7 +75,7 @@ describe('two network namespaces with a veth between them', { timeout: 300_000 }
     ['pingpong rc', /^500 iters in/gm],
     ['lat send', /^2 +500 /gm],
     ['bw write', /^65536 +500 /gm],
-  ] as const)('find a UDP link by themselves for %s', async ([command, figures], context) => {
+  ] as const)('find their UDP link without options for %s', async ([command, figures], context) => {
     requireNamespaces(context);
     const words = `${program('dist/lib/cli/main.js')} ${command} -n 500 --port ${tcpPort} --device 'emu:?${small}'`;
     const said = await between(`${words} --listen`, `${words} 10.77.0.2`);
@@ -87,7 +87,7 @@ describe('two network namespaces with a veth between them', { timeout: 300_000 }
   it.for([
     ['IPv4', '10.77.0.'],
     ['IPv6', 'fd77::'],
-  ] as const)('hear each other in a multicast group of %s', async ([version, network], context) => {
+  ] as const)('reach each other in a multicast group of %s', async ([version, network], context) => {
     requireNamespaces(context);
     if (version === 'IPv6') requireIpv6(context);
     const words = (host: number, role: string): string =>
@@ -98,14 +98,14 @@ describe('two network namespaces with a veth between them', { timeout: 300_000 }
   });
 
   it.for([
-    ['as it is', '', []],
+    ['unimpaired', '', []],
     [
-      'with losses, doubled and overtaken packets in the port',
+      'with lost, duplicated and reordered packets in the port',
       '&linkLoss=0.0005&linkDuplication=0.001&linkReordering=0.001',
       [],
     ],
-    ['with netem, where the kernel has it', '', ['loss', '0.5%', 'reorder', '1%', 'delay', '1ms']],
-  ] as const)('write memory that arrives as it was, %s', async ([, options, netem], context) => {
+    ['with netem, if the kernel has it', '', ['loss', '0.5%', 'reorder', '1%', 'delay', '1ms']],
+  ] as const)('write memory that arrives unchanged, %s', async ([, options, netem], context) => {
     requireNamespaces(context);
     if (netem.length > 0) requireNetem(context);
     const bytes = netem.length === 0 ? 2 ** 30 : 2 ** 24;

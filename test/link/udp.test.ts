@@ -41,14 +41,14 @@ async function bind(address: string): Promise<Socket> {
 
 describe('a link of UDP sockets', () => {
   it.each<[string, BoardOptions]>([
-    ['as it is', {}],
-    ['that loses 2 % beside', { linkLoss: 0.02, linkDuplication: 0.02 }],
-  ])('carries connections %s', async (_, options) => {
+    ['unimpaired', {}],
+    ['with 2 % of packets lost and 2 % duplicated', { linkLoss: 0.02, linkDuplication: 0.02 }],
+  ])('carries connections, %s', async (_, options) => {
     const sides = makeSides(options);
     await playBothWays(new Random(9), 60, sides);
   });
 
-  it('makes its address the GID, and sends from and to port 4791', async () => {
+  it('uses its address as the GID, and sends from and to port 4791', async () => {
     const [own, peer] = [newAddress(), newAddress()];
     const socket = await bind(peer);
     const { context } = makeVerbs(shared, { link: `udp:${own}` });
@@ -65,7 +65,7 @@ describe('a link of UDP sockets', () => {
     expect(packet.readUIntBE(5, 3)).toBe(0x123456);
   });
 
-  it('is not harmed by what is no packet', async () => {
+  it('ignores malformed packets', async () => {
     const sides = makeSides();
     const stranger = await bind(newAddress());
     const connections = sides.map(({ context }) => closing(new Connection(context))) as [
@@ -94,7 +94,7 @@ describe('a link of UDP sockets', () => {
     expect([...memory.bytes.subarray(0, 3)]).toEqual([1, 2, 3]);
   });
 
-  it('hears of the packet behind many that are none', async () => {
+  it('receives a packet after many malformed ones', async () => {
     const side = makeVerbs(shared, { link: `udp:${newAddress()}` });
     const stepped = makeVerbs(steppedBackend, { link: `udp:${newAddress()}` });
     const stranger = await bind(newAddress());
@@ -113,7 +113,7 @@ describe('a link of UDP sockets', () => {
     );
     await Promise.all(sent);
     a.queuePair.postSend({ opcode: Opcode.send });
-    // No poll, which would look for what came.
+    // No poll here, because a poll would receive the packets itself.
     for (const until = Date.now() + 20_000; Date.now() < until && !b.completionQueue.driver.hasCompletion;) {
       await new Promise(setImmediate);
       stepped.board.runUntilIdle();
@@ -121,7 +121,7 @@ describe('a link of UDP sockets', () => {
     expect(b.completionQueue.driver.hasCompletion).toBe(true);
   });
 
-  it('says what is wrong with its address', async () => {
+  it('reports a wrong address', async () => {
     const taken = newAddress();
     makeBoard(shared, { link: `udp:${taken}` });
     expect(() => makeBoard(shared, { link: `udp:${taken}` })).toThrow(

@@ -20,12 +20,12 @@ import { Random } from '../helpers/random.mjs';
 import { freeNetwork } from '../helpers/free_port.ts';
 import { makeVerbs, type Verbs } from '../helpers/make_verbs.ts';
 
-/** How an end learns of what has come: `passive` does nothing, and its memory is written and read by the other one. */
+/** How an end gets its completions. A `passive` end makes no call; the other end writes and reads its memory. */
 type Way = 'polls' | 'waits' | 'passive';
 
 const messages = 24;
 const messageBytes = 64;
-/** Milliseconds: a busy machine meets it. */
+/** Milliseconds; long enough for a busy machine. */
 const deadline = 10_000;
 const turnsOfGap = 12; // of the event loop, at most
 const pollsPerTurn = 16;
@@ -33,7 +33,7 @@ const pollsPerTurn = 16;
 const { options: emulated } = backends[0]!;
 let names = 0;
 const newName = (): string => `wakeups-${process.pid}-${(names += 1)}`;
-/** Addresses that no other test of this machine has. */
+/** Addresses that no other test on this machine uses. */
 const network = await freeNetwork();
 let addresses = 0;
 const newAddress = (): string => `${network}${(addresses += 1)}`;
@@ -44,7 +44,7 @@ function newPath(): string {
   return made;
 }
 
-/** The options of both ends; one of them: one board, looped back. */
+/** The options of both ends; a single entry means one board in loopback. */
 const links: Readonly<Record<string, () => readonly BoardOptions[]>> = {
   loopback: () => [{}],
   fabric: () => {
@@ -67,7 +67,7 @@ const links: Readonly<Record<string, () => readonly BoardOptions[]>> = {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Does nothing for some turns of the event loop: a device that has a thread falls asleep within. */
+/** Pauses for some turns of the event loop, during which the device's thread falls asleep. */
 async function pause(random: Random): Promise<void> {
   for (let left = random.below(turnsOfGap); left > 0; left -= 1) await turn();
 }
@@ -79,13 +79,13 @@ class End {
   private readonly way: Way;
 
   constructor({ context }: Verbs, way: Way) {
-    // Without a timer nothing is sent again.
+    // Without a timeout, no retry hides a lost wake-up.
     this.connection = closing(new Connection(context, { timeout: 0 }));
     this.memory = this.connection.allocate(2 * messageBytes);
     this.way = way;
   }
 
-  /** The next completion, in the way of this end. */
+  /** The next completion, by polling or waiting. */
   async next(): Promise<Completion> {
     const { completionQueue } = this.connection;
     const since = performance.now();
@@ -111,7 +111,7 @@ class End {
   }
 }
 
-/** Messages there and back: each end takes a receive, and the completion of its own send. */
+/** Exchanges messages both ways: each end gets a receive completion, and the completion of its own send. */
 async function exchange(ends: readonly [End, End], random: Random): Promise<void> {
   const [asks, answers] = ends;
   const ask = async (): Promise<void> => {
@@ -139,7 +139,7 @@ async function exchange(ends: readonly [End, End], random: Random): Promise<void
   await Promise.all([ask(), answer()]);
 }
 
-/** One end writes and reads the memory of the other, whose device works on its own. */
+/** One end writes and reads the memory of the other, whose program makes no call. */
 async function reach([active, passive]: readonly [End, End], random: Random): Promise<void> {
   const { queuePair } = active.connection;
   const [own, read] = [active.memory.slice(0, messageBytes), active.memory.slice(messageBytes, messageBytes)];
@@ -173,10 +173,10 @@ describe.each(Object.keys(links))('over %s', (link) => {
   );
   describe.each(pairs as [Progress, Progress][])('progress %s to %s', (...progress) => {
     it.each(ways)(
-      'one end %s, the other one %s: no message is stuck',
+      'no message gets stuck if one end %s and the other %s',
       async (...both) => {
         const boards = links[link]!().map((options, index) =>
-          // An own thread sleeps as soon as there is nothing to do.
+          // The device's thread sleeps as soon as it is idle.
           makeVerbs(
             { name: '', options: { ...emulated, progress: progress[index]! } },
             { ...options, sleepAfter: 0 },

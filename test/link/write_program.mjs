@@ -11,7 +11,7 @@ const [device, port, total, host] = process.argv.slice(2);
 const chunk = 2 ** 22;
 const chunks = Number(total) / chunk;
 const noteBytes = 64;
-/** Completions that have come and were not wanted yet, of each work queue. */
+/** Completions of each work queue that were polled but not consumed yet. */
 const waiting = [[], []];
 const signal = AbortSignal.timeout(300_000);
 
@@ -102,9 +102,9 @@ async function next(workQueue) {
   }
 }
 
-/** A chunk that no other is like. */
+/** A chunk that differs from all others. */
 function dataOf(index) {
-  const period = 4099; // no multiple of a packet's
+  const period = 4099; // not a multiple of the packet size
   return Buffer.alloc(
     chunk,
     Uint8Array.from({ length: period }, (_, at) => (at * 7 + (at >> 8) * 13 + index) & 0xff),

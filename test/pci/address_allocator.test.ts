@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { AddressAllocatorPort } from './pci_port.ts';
 
 const page = 4096n;
-/** Ranges that an IOMMU takes on a PC: not where interrupts are written to. */
+/** Address ranges that an IOMMU of a PC accepts: all but the interrupt range. */
 const ranges = [
   [0n, 0xfedf_ffffn],
   [0xfef0_0000n, 0x7f_ffff_ffffn],
 ] as const;
 
-describe('I/O virtual addresses', () => {
-  it('are taken where they are asked for, within the ranges and once', () => {
+describe('an I/O virtual address', () => {
+  it('can be taken by value, within the ranges and only once', () => {
     const addresses = new AddressAllocatorPort(ranges, 4096);
     expect(addresses.take(0x10000n, 2n * page)).toBe(true);
     expect(addresses.take(0x11000n, page)).toBe(false);
@@ -25,7 +25,7 @@ describe('I/O virtual addresses', () => {
     expect(addresses.take(0x11000n, page)).toBe(true);
   });
 
-  it('are not used again before all others were', () => {
+  it('is not reused before all other addresses have been used', () => {
     const addresses = new AddressAllocatorPort([[0n, 16n * page - 1n]], 4096);
     const seen = Array.from({ length: 15 }, () => {
       const address = addresses.takeAny(page)!;
@@ -36,7 +36,7 @@ describe('I/O virtual addresses', () => {
     expect(addresses.takeAny(page)).toBe(seen[0]);
   });
 
-  it('never overlap, lie within the ranges, and are found as long as there is room', () => {
+  it('lies within the ranges, overlaps no other, and is found as long as there is room', () => {
     const small = [
       [0n, 9n * page - 1n],
       [12n * page, 20n * page - 1n],

@@ -6,13 +6,13 @@ import { addressInLine, storeCommand } from './pci_port.ts';
 
 const stores = loadAddon().commandStores();
 
-describe('stores of commands', () => {
-  it('end with stores of 8 B, which each processor has', () => {
+describe('a command store', () => {
+  it('of 8 B exists on every processor and is listed last', () => {
     expect(stores.at(-1)).toBe('8 B');
     expect(storeCommand('no such way', new Uint8Array(64), new Uint8Array(8))).toBe(false);
   });
 
-  it.each(stores)('%s copies the command, and nothing beyond it', (store) => {
+  it.each(stores)('by %s copies the command and nothing beyond it', (store) => {
     const memory = new ArrayBuffer(1024);
     const aligned = (64 - addressInLine(memory)) % 64;
     fc.assert(

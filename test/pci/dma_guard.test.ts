@@ -14,7 +14,7 @@ const program = `
   process.stdout.write('guarded');
   setInterval(() => {}, 1000);`;
 
-it('the guard of a function ends its DMA when the process is killed, with no program but the shell', async () => {
+it('the DMA guard ends the DMA of a function when the process is killed, and needs only a shell', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-guard-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const configuration = path.join(folder, 'config');

@@ -14,7 +14,7 @@ export interface FakeFunction {
   readonly groupType?: string;
   /** Bytes of BARs, by number. Default: the two of a small board. */
   readonly bars?: Readonly<Record<number, { bytes: number; writeCombining?: boolean }>>;
-  /** Address of its physical function, whose virtual function 0 it is. */
+  /** Address of the physical function; this one is its virtual function 0. */
   readonly virtualOf?: string;
   /** Default: the kernel can reset it. */
   readonly resettable?: boolean;
@@ -23,7 +23,7 @@ export interface FakeFunction {
 export const fakeAddress = '0000:01:00.0';
 const memoryFlag = 0x200n;
 
-/** A tree of the files of a kernel in a temporary folder: what `root` names. Removed when the test ends. */
+/** A copy of the kernel's file tree in the temporary folder `root`. Removed when the test ends. */
 export class FakeHost {
   readonly root = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-pci-'));
 
@@ -68,7 +68,7 @@ export class FakeHost {
     this.write(`${folder}/resource`, `${lines.join('\n')}\n`);
     for (const [bar, { bytes, writeCombining = false }] of Object.entries(bars)) {
       this.write(`${folder}/resource${bar}`, Buffer.alloc(bytes));
-      // One memory by two names, as in the kernel.
+      // The same memory under two names, as in the kernel.
       if (writeCombining) symlinkSync(`resource${bar}`, this.path(`${folder}/resource${bar}_wc`));
     }
     if (driver !== undefined) {

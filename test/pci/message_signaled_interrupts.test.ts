@@ -36,7 +36,7 @@ describe('MSI-X', () => {
     expect(sent).toEqual([message, message]);
   });
 
-  it('keeps what is masked pending, and sends it once', () => {
+  it('keeps a masked interrupt pending, and sends it once when unmasked', () => {
     const { vectors, sent } = makeVectors();
     vectors.signal(7);
     vectors.open(true);
@@ -53,7 +53,7 @@ describe('MSI-X', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('has every vector masked after a reset, and pending bits that are not written', () => {
+  it('masks every vector after a reset, and has read-only pending bits', () => {
     const { vectors, sent } = makeVectors();
     vectors.open(true);
     arm(vectors, 0, message);
@@ -66,7 +66,7 @@ describe('MSI-X', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is a capability beside function-level reset, where there are vectors', () => {
+  it('is a capability besides function-level reset if the function has vectors', () => {
     const bars = [{ bar: 0, bytes: 0x1000, prefetchable: false }];
     const space = new ConfigurationSpace(bars, { vectors: 8, bar: 1, pendingOffset });
     expect(space.read(0x34, 1)).toBe(0x40);

@@ -20,8 +20,8 @@ const [cures, actions] = [
     obstaclesOf(backend, readPciFunction(fakeAddress, host)!, host.root)[0]!.actions,
 ];
 
-describe('what sysfs says of a function', () => {
-  it('is read', () => {
+describe('the sysfs reader', () => {
+  it('reads the facts of a function', () => {
     const host = new FakeHost();
     host.add({ driver: 'xdma', group: 12 });
     host.add({ address: '0000:01:00.1', group: 12 });
@@ -41,7 +41,7 @@ describe('what sysfs says of a function', () => {
     expect(readPciFunction('0000:07:00.0', host)).toBeUndefined();
   });
 
-  it('lists the functions that may be an HCA, by vendor, device and subsystem', () => {
+  it('lists the functions that may be an HCA, by vendor, device and subsystem ID', () => {
     const host = new FakeHost();
     host.add({ address: '0000:02:00.0' });
     host.add({ address: '0000:01:00.0', vendor: 0x8086, device: 0x1533 });
@@ -58,13 +58,13 @@ describe('what sysfs says of a function', () => {
   });
 });
 
-describe('in the way of pci:', () => {
-  it('is nothing where all is right', () => {
+describe('the obstacles of pci:', () => {
+  it('are none if everything is in place', () => {
     expect(obstacles('pci', new FakeHost())).toEqual([]);
     expect(obstacles('pci', new FakeHost(), { group: 3, groupType: 'identity' })).toEqual([]);
   });
 
-  it('is a function that is none of ours, or has no BAR 0', () => {
+  it('include a function that is no HCA or has no BAR 0', () => {
     expect(obstacles('pci', new FakeHost(), { vendor: 0x8086, device: 0x1533 })).toEqual([
       'ENOTSUP: 0000:01:00.0 is no HCA: it is 8086:1533 8086:0007',
     ]);
@@ -73,7 +73,7 @@ describe('in the way of pci:', () => {
     ]);
   });
 
-  it('is a driver, which unbinding takes away', () => {
+  it('include a bound driver, which unbinding removes', () => {
     const host = new FakeHost();
     expect(obstacles('pci', host, { driver: 'xdma' })).toEqual([
       'EBUSY: 0000:01:00.0 is bound to the driver xdma',
@@ -81,7 +81,7 @@ describe('in the way of pci:', () => {
     expect(cures('pci', host)).toBe('echo 0000:01:00.0 > /sys/bus/pci/drivers/xdma/unbind');
   });
 
-  it('is an IOMMU that translates', () => {
+  it('include a translating IOMMU', () => {
     const host = new FakeHost();
     expect(obstacles('pci', host, { group: 3, groupType: 'DMA-FQ' })).toEqual([
       'ENOTSUP: an IOMMU stands before 0000:01:00.0, and nothing is mapped there for sysfs',
@@ -89,7 +89,7 @@ describe('in the way of pci:', () => {
     expect(cures('pci', host)).toBe('vfio:0000:01:00.0 instead of pci:0000:01:00.0');
   });
 
-  it('is a file that may not be written', () => {
+  it('include a file without write permission', () => {
     const host = new FakeHost();
     host.add();
     rmSync(host.path(`/sys/bus/pci/devices/${fakeAddress}/enable`));
@@ -98,7 +98,7 @@ describe('in the way of pci:', () => {
     expect(cure).toBe('root, or vfio:, which needs none');
   });
 
-  it('are hugepages that are missing', () => {
+  it('include missing hugepages', () => {
     const host = new FakeHost({ hugepages: 0 });
     expect(obstacles('pci', host)).toEqual([
       'ENOMEM: no hugepage of 2 MiB is free, of which pci: takes its memory',
@@ -106,13 +106,13 @@ describe('in the way of pci:', () => {
     expect(cures('pci', host)).toBe('echo 64 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages');
   });
 
-  it('a BAR that does not combine costs something', () => {
+  it('include a note on slow stores if no BAR is prefetchable', () => {
     expect(obstacles('pci', new FakeHost(), { bars: { 0: { bytes: 0x20000 } } })).toEqual([
       'note ENOTSUP: 0000:01:00.0 has no prefetchable BAR, so that commands are written 8 B at a time',
     ]);
   });
 
-  it('a function that the kernel cannot reset is reset otherwise', () => {
+  it('include a note on the reset of a function that the kernel cannot reset', () => {
     expect(obstacles('pci', new FakeHost(), { resettable: false })).toEqual([
       expect.stringMatching(
         /^note ENOTSUP: the kernel cannot reset 0000:01:00.0, .* when it is opened again$/,
@@ -121,18 +121,18 @@ describe('in the way of pci:', () => {
   });
 });
 
-describe('in the way of vfio:', () => {
-  it('is nothing where all is right', () => {
+describe('the obstacles of vfio:', () => {
+  it('are none if everything is in place', () => {
     expect(obstacles('vfio', new FakeHost(), { driver: 'vfio-pci', group: 3 })).toEqual([]);
   });
 
-  it('is that there is no IOMMU', () => {
+  it('include a missing IOMMU', () => {
     const host = new FakeHost();
     expect(obstacles('vfio', host, { driver: 'vfio-pci' })).toEqual(['ENOTSUP: 0000:01:00.0 has no IOMMU']);
     expect(cures('vfio', host)).toContain('intel_iommu=on');
   });
 
-  it('is another driver, or none', () => {
+  it('include another driver, or none', () => {
     const host = new FakeHost();
     expect(obstacles('vfio', host, { driver: 'xdma', group: 3 })).toEqual([
       'EBUSY: 0000:01:00.0 is bound to xdma',
@@ -149,7 +149,7 @@ describe('in the way of vfio:', () => {
     ]);
   });
 
-  it('is a group that others use, of which none is touched', () => {
+  it('include an IOMMU group that other drivers use, whose functions stay untouched', () => {
     const host = new FakeHost();
     host.add({ address: '0000:00:01.0', driver: 'pcieport', group: 3 });
     host.add({ address: '0000:01:00.1', driver: 'e1000e', group: 3 });
@@ -159,7 +159,7 @@ describe('in the way of vfio:', () => {
     expect(actions('vfio', host)).toEqual([]);
   });
 
-  it('a low limit of locked memory is told', () => {
+  it('include a note on a low limit of locked memory', () => {
     const host = new FakeHost();
     host.limitLockedMemory('8388608');
     expect(obstacles('vfio', host, { driver: 'vfio-pci', group: 3 })).toEqual([

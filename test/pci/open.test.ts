@@ -40,7 +40,7 @@ function peek(host: FakeHost, file: string, offset: number): number {
   return bytes.readUInt32LE();
 }
 
-/** A function whose BAR 0 says that BAR 2 holds the VCBs, as files. */
+/** A function, as files, whose identity page places the VCBs in BAR 2. */
 function fakeBoard(host: FakeHost, options?: FakeFunction): void {
   host.add(options);
   poke(host, 'resource0', IDENTITY_MAGIC_OFFSET, IDENTITY_MAGIC_RESET);
@@ -59,8 +59,8 @@ function opened(host: FakeHost): BoardFunction {
   return board;
 }
 
-describe('pci: on the files of a function', () => {
-  it('maps its BARs, those for commands write-combining', () => {
+describe('opening pci:', () => {
+  it('maps the BARs, those for commands with write combining', () => {
     const host = new FakeHost();
     fakeBoard(host);
     const board = opened(host);
@@ -74,7 +74,7 @@ describe('pci: on the files of a function', () => {
     });
     board.write32(0, 0x1004, 0xdead_beef);
     board.write64(2, 0x7ff8, 0x1234_5678, 0x9abc_def0);
-    board.write32(2, 0x8000, 0x55); // behind the region: the rest of the BAR
+    board.write32(2, 0x8000, 0x55); // after the region: the rest of the BAR
     board.fence();
     expect(peek(host, 'resource0', 0x1004)).toBe(0xdead_beef);
     expect([peek(host, 'resource2', 0x7ff8), peek(host, 'resource2', 0x7ffc)]).toEqual([
@@ -85,7 +85,7 @@ describe('pci: on the files of a function', () => {
     expect(readFileSync(host.path(`${folder}/enable`), 'utf8')).toBe('1');
   });
 
-  it('drops what lies in no BAR, and reads all ones there', () => {
+  it('drops writes outside the BARs, and reads all ones there', () => {
     const host = new FakeHost();
     fakeBoard(host);
     const board = opened(host);
@@ -97,7 +97,7 @@ describe('pci: on the files of a function', () => {
     expect(board.read32(0, 0)).toBe(IDENTITY_MAGIC_RESET);
   });
 
-  it('resets the function, but not one that begins otherwise', () => {
+  it('resets the function only if its identity page has the magic number', () => {
     const host = new FakeHost();
     fakeBoard(host);
     opened(host).close();
@@ -108,7 +108,7 @@ describe('pci: on the files of a function', () => {
     expect(readFileSync(host.path(`${folder}/reset`), 'utf8')).toBe('');
   });
 
-  it('resets the device by its register where it is function 0, and no other function', () => {
+  it('resets the device by its control register through function 0 only', () => {
     const pageStride = 0x1000;
     for (const number of [0, 1]) {
       const host = new FakeHost();
@@ -127,7 +127,7 @@ describe('pci: on the files of a function', () => {
         const status = page === number ? page << UNDERLYING_FUNCTION_STATUS_UNDERLYING_FUNCTION_SHIFT : -1;
         poke(host, 'resource0', 0x10000 + page * pageStride, status);
       }
-      // A register that is a file keeps the bit.
+      // The file that stands for the register never clears the bit.
       if (number === 0)
         expect(() => opened(host)).toThrow('the reset by its control register does not complete');
       else opened(host);
@@ -135,7 +135,7 @@ describe('pci: on the files of a function', () => {
     }
   });
 
-  it('ends bus mastering that an application left, before it resets the function', () => {
+  it('clears bus mastering that an application left on, before it resets the function', () => {
     const host = new FakeHost();
     fakeBoard(host);
     poke(host, 'config', 4, 0x0010_0146);
@@ -158,7 +158,7 @@ describe('pci: on the files of a function', () => {
     opened(host);
   });
 
-  it('refuses memory of the process, and says why', () => {
+  it('refuses to map memory of the process, and says why', () => {
     const host = new FakeHost();
     fakeBoard(host);
     expect(() => opened(host).map(new ArrayBuffer(4096))).toThrow(
@@ -166,13 +166,13 @@ describe('pci: on the files of a function', () => {
     );
   });
 
-  it('refuses vectors: it has none', () => {
+  it('refuses interrupt vectors, since pci: has none', () => {
     const host = new FakeHost();
     fakeBoard(host);
     expect(() => opened(host).interrupt(0, () => undefined)).toThrow('the function has 0');
   });
 
-  it('names what stands in the way', () => {
+  it('names the obstacle', () => {
     const host = new FakeHost();
     host.add({ driver: 'xdma' });
     expect(() => openSysfs(fakeAddress, host)).toThrow(
@@ -186,14 +186,14 @@ describe('pci: on the files of a function', () => {
   });
 });
 
-describe('vfio: on the files of a function', () => {
-  it('names what stands in the way', () => {
+describe('opening vfio:', () => {
+  it('names the obstacle', () => {
     const host = new FakeHost();
     host.add({ driver: 'xdma', group: 3 });
     expect(() => openVfio(fakeAddress, host)).toThrow('0000:01:00.0 is bound to xdma');
   });
 
-  it('says what the group file is, where it cannot be opened', () => {
+  it('names the group file that cannot be opened', () => {
     const host = new FakeHost();
     host.add({ driver: 'vfio-pci', group: 3 });
     expect(() => openVfio(fakeAddress, host)).toThrow(
@@ -204,7 +204,7 @@ describe('vfio: on the files of a function', () => {
     );
   });
 
-  it('says so where the files are not those of VFIO', () => {
+  it('reports files that are not those of VFIO', () => {
     const host = new FakeHost();
     host.add({ driver: 'vfio-pci', group: 3 });
     host.write('/dev/vfio/3', '');

@@ -1,28 +1,28 @@
 import type { Addon } from '../../lib/board/addon.ts';
 import { loadTestAddon } from '../helpers/test_addon.ts';
 
-/** The state of the kernel that native/test/vfio_stand_in.cpp stands in for. */
+/** The state of the kernel that native/test/vfio_stand_in.cpp imitates. */
 export interface VfioStandIn {
-  /** Of the IOMMU, by DMA address. `rights` of the device: r, w or rw. */
+  /** Mappings of the IOMMU by DMA address. `rights` of the device: r, w or rw. */
   mappings(this: void): { address: bigint; memory: bigint; bytes: number; rights: string }[];
-  /** Signals an interrupt: the kernel wants the function back; it has reported an error; MSI-X vector 0. False: it was given no eventfd. */
+  /** Signals an interrupt: device request, error, or MSI-X vector 0. False: no eventfd is registered for it. */
   signal(this: void, interrupt: 'request' | 'error' | 'vector'): boolean;
 }
 
 /** native/test/pci_port.cpp */
 export const { storeCommand, addressInLine, AddressAllocatorPort, useVfioStandIn, openVfioFunction } =
   loadTestAddon() as Pick<Addon, 'openVfioFunction'> & {
-    /** A stand-in for VFIO and iommufd, with ordinary files for theirs; openVfioFunction of this addon uses it from now on. */
+    /** A stand-in for VFIO and iommufd that uses ordinary files; openVfioFunction of this addon uses it from now on. */
     useVfioStandIn(options: {
       paths: Partial<Record<'container' | 'group' | 'device' | 'iommu' | 'cdev', string>>;
-      /** Number of the system's error with which binding to an iommufd fails. */
+      /** errno with which binding to an iommufd fails. */
       refusedBind?: number;
-      /** False: configuration space is not reached. */
+      /** False: configuration space cannot be accessed. */
       hasConfiguration?: boolean;
     }): VfioStandIn;
-    /** False: this processor does not have the way. `source` is whole segments of 8 B, `destination` a multiple of 64. */
+    /** False: this processor lacks the store. `source` has whole segments of 8 B; `destination` begins a line of 64 B. */
     storeCommand(name: string, destination: Uint8Array, source: Uint8Array): boolean;
-    /** Low 6 bits of the address of memory: where it lies in a line of 64 B. */
+    /** Low 6 bits of the address of `memory`: its offset in a line of 64 B. */
     addressInLine(memory: ArrayBuffer): number;
     AddressAllocatorPort: new (
       ranges: readonly (readonly [bigint, bigint])[],
@@ -30,7 +30,7 @@ export const { storeCommand, addressInLine, AddressAllocatorPort, useVfioStandIn
     ) => {
       take(address: bigint, bytes: bigint): boolean;
       takeAny(bytes: bigint): bigint | undefined;
-      /** Bytes that were taken there; 0: none. */
+      /** Bytes that were allocated there; 0: none. */
       giveBack(address: bigint): bigint;
     };
   };

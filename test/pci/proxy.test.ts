@@ -17,8 +17,8 @@ import {
   UNDERLYING_FUNCTION_STATUS_OFFSET,
 } from '../../lib/spec/index.ts';
 
-describe('messages', () => {
-  it('are put together from parts of any size', () => {
+describe('proxy messages', () => {
+  it('are assembled from parts of any size', () => {
     const whole = Buffer.concat([answerMessage(7n), Buffer.alloc(16), answerMessage(2n ** 64n - 1n)]);
     for (let size = 1; size <= whole.length; size++) {
       const messages = new ProxyMessages();
@@ -31,20 +31,20 @@ describe('messages', () => {
   });
 });
 
-describe('configuration space', () => {
+describe('the configuration space', () => {
   const space = (): ConfigurationSpace =>
     new ConfigurationSpace([
       { bar: 0, bytes: 0x100000, prefetchable: false },
       { bar: 2, bytes: 0x1000, prefetchable: true },
     ]);
 
-  it('says who the function is', () => {
+  it('identifies the function', () => {
     expect(space().read(0, 4)).toBe(0x4856_1234);
     expect(space().read(0x2c, 4)).toBe(0x4856_1234);
     expect(space().read(0x0a, 2)).toBe(0x0c06);
   });
 
-  it('tells the sizes of BARs, and takes their addresses', () => {
+  it('returns the sizes of the BARs, and accepts their addresses', () => {
     const served = space();
     for (const [offset, told] of [
       [0x10, 0xfff0_0000],
@@ -61,7 +61,7 @@ describe('configuration space', () => {
     expect(served.find(0xfea0_1000n)).toBeUndefined();
   });
 
-  it('keeps what cannot be written', () => {
+  it('ignores writes to read-only registers', () => {
     const served = space();
     for (const offset of [0, 8, 0x2c, 0x34, 0x40]) {
       const before = served.read(offset, 4);
@@ -70,7 +70,7 @@ describe('configuration space', () => {
     }
   });
 
-  it('is bus master when it is told so, until it is reset by its own capability', () => {
+  it('sets bus mastering, and clears it on a function-level reset', () => {
     const served = space();
     served.write(4, 6, 2);
     expect(served.busMaster).toBe(true);
@@ -137,7 +137,7 @@ const configurationPayload = (offset: number, value: number, bytes: number): Buf
   return payload;
 };
 
-describe('the emulated board as a function', () => {
+describe('the emulated board as a PCI function', () => {
   it('answers accesses of every size to its BARs', async () => {
     const { board, ask } = await serveBoard();
     const begin = 0xfe80_0000;
@@ -156,7 +156,7 @@ describe('the emulated board as a function', () => {
     expect(board.counters().writes - writes).toBe(4);
   });
 
-  it('is another board when one is loaded, at the same addresses, if its regions fit', async () => {
+  it('can be replaced by another board at the same addresses if its regions fit', async () => {
     const { served, ask } = await serveBoard();
     const begin = 0xfe80_0000;
     await ask(ProxyCommand.writeConfiguration, configurationPayload(0x10, begin, 4));
@@ -171,7 +171,7 @@ describe('the emulated board as a function', () => {
     expect(await queuePairs()).toBe(16n);
   });
 
-  it('is the underlying function that it was made for, and nothing where a board has fewer', async () => {
+  it('is the given underlying function, and does not respond if the board has fewer functions', async () => {
     const { board, served, ask } = await serveBoard(2);
     const begin = 0xfe80_0000;
     await ask(ProxyCommand.writeConfiguration, configurationPayload(0x10, begin, 4));
@@ -199,7 +199,7 @@ describe('the emulated board as a function', () => {
     expect(await numbers()).toEqual([undefined, undefined, 2n, undefined]);
   });
 
-  it('is reset with its machine', async () => {
+  it('is reset when the machine resets', async () => {
     const { ask } = await serveBoard();
     await ask(ProxyCommand.writeConfiguration, configurationPayload(4, 6, 2));
     await ask(ProxyCommand.reset, Buffer.alloc(0));

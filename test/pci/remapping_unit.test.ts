@@ -14,7 +14,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** A machine whose registers are these; what is written to it is kept in them. */
+/** A machine with these registers, which keep the written values. */
 function serveBus(folder: string, registers: Record<number, number>): MachineBus {
   const socketPath = path.join(folder, 'qtest');
   const server = createServer((socket) => {
@@ -43,7 +43,7 @@ const remaps = 1 << 25;
 const sourceId = 0x80;
 const tableAt = 0x2000;
 
-/** A table of 16 entries in which entry 9 is an interrupt of vector 0x52 for processor 3, as beyond its end entry 25 is. */
+/** A table of 16 entries; entry 9, and entry 25 beyond its end, map to vector 0x52 of processor 3. */
 function remappingMemory(folder: string, high: number): string {
   const memory = Buffer.alloc(0x4000);
   for (const index of [9, 25]) {
@@ -55,15 +55,15 @@ function remappingMemory(folder: string, high: number): string {
   return file;
 }
 
-describe('the bus of a machine', () => {
-  it('is read and written a register at a time, in order', async () => {
+describe('a machine bus', () => {
+  it('reads and writes one register at a time, in order', async () => {
     const bus = serveBus(newFolder(), { 0x10: 0x1234_5678 });
     const written = bus.write32(0x20, 0xffff_ffff);
     expect(await Promise.all([bus.read32(0x10), bus.read32(0x20)])).toEqual([0x1234_5678, 0xffff_ffff]);
     await written;
   });
 
-  it('fails those who wait when the machine goes, and those who come when there is none', async () => {
+  it('rejects pending accesses when the machine ends, and new ones when there is no machine', async () => {
     const folder = newFolder();
     const server = createServer((socket) => socket.once('data', () => socket.destroy())).listen(
       path.join(folder, 'gone'),
@@ -74,8 +74,8 @@ describe('the bus of a machine', () => {
   });
 });
 
-describe('a unit for remapping', () => {
-  it('that is off changes nothing', async () => {
+describe('a remapping unit', () => {
+  it('passes messages unchanged while it is off', async () => {
     const folder = newFolder();
     const unit = await RemappingUnit.read(serveBus(folder, { [root]: 0x1000 }), sourceId, 'none');
     expect(unit.root).toBeUndefined();
@@ -83,27 +83,27 @@ describe('a unit for remapping', () => {
     expect(unit.remap(message)).toEqual(message);
   });
 
-  it('tells where the tables of the function are', async () => {
+  it('reports the root table of the function', async () => {
     const registers = { [status]: translates, [root]: 0x0123_4000, [root + 4]: 2 };
     const unit = await RemappingUnit.read(serveBus(newFolder(), registers), sourceId, 'none');
     expect(unit.root).toEqual({ rootTable: 0x2_0123_4000n, sourceId });
   });
 
   it.each([
-    ['8 bits of destination', 0, 3 << 8],
-    ['32 bits', 1 << 11, 3],
-  ])('remaps a message by its table, with %s', async (_, mode, high) => {
+    ['the format with 8-bit destinations', 0, 3 << 8],
+    ['the format with 32-bit destinations', 1 << 11, 3],
+  ])('remaps a message by its table, in %s', async (_, mode, high) => {
     const folder = newFolder();
     const memory = remappingMemory(folder, high);
     const bus = serveBus(folder, { [status]: remaps, [interrupts]: tableAt | mode | 3 });
     const unit = await RemappingUnit.read(bus, sourceId, memory);
     const remapped = { address: 0xfee0_300cn, data: 0x152 };
     expect(unit.remap({ address: 0xfee0_0010n | (9n << 5n), data: 0xffff })).toEqual(remapped);
-    // The lower part of the index stands in the data where the address says so.
+    // If the address sets the subhandle bit, the data is added to the index.
     expect(unit.remap({ address: 0xfee0_0018n | (6n << 5n), data: 3 })).toEqual(remapped);
   });
 
-  it('blocks what its table does not know, and other messages unless they may pass', async () => {
+  it('blocks messages without an entry in its table, and messages in compatibility format unless they are enabled', async () => {
     const folder = newFolder();
     const memory = remappingMemory(folder, 0);
     const registers = { [status]: remaps, [interrupts]: tableAt | 3 };

@@ -8,8 +8,8 @@ import { withReads } from '../helpers/backends.ts';
 
 const sizes = { queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 };
 
-describe('a reset by the control register', () => {
-  it('takes from the device what an application left that was killed', () => {
+describe('a reset by control register', () => {
+  it('clears the state that a killed application left on the device', () => {
     using board = new EmulatedBoard(sizes);
     const left = new HcaDriver(board.open());
     expect(() => new HcaDriver(board.open())).toThrow('underlying function 0 already has a driver');
@@ -20,7 +20,7 @@ describe('a reset by the control register', () => {
     left.device.close();
   });
 
-  it('that does not end is told', () => {
+  it('that does not complete is reported', () => {
     using board = new EmulatedBoard(sizes);
     const { offset } = board.regions.find(({ type }) => type === RegionType.control)!;
     const probe = board.open();

@@ -16,7 +16,7 @@ function runSetup(host: FakeHost, options: Partial<SetupOptions> = {}): Run {
   return outputOf((output) => setup(output, asked));
 }
 
-/** Runs it once for its text, which is for people, or for its JSON where nothing may be done twice. */
+/** Runs the command once and returns its text, or its JSON. */
 function outputOf(run: (output: Output) => void, json = false): Run {
   let text = '';
   run(new Output({ out: (part) => (text += part), error: () => undefined }, json));
@@ -26,7 +26,7 @@ function outputOf(run: (output: Output) => void, json = false): Run {
 const read = (host: FakeHost, file: string): string => readFileSync(host.path(file), 'utf8');
 
 describe('hca list', () => {
-  it('shows the functions on PCIe, and what stands in the way', () => {
+  it('shows the functions on PCIe and their obstacles', () => {
     const host = new FakeHost();
     host.add({ driver: 'xdma', group: 4 });
     host.add({ address: '0000:05:00.0' });
@@ -46,11 +46,11 @@ describe('hca list', () => {
 });
 
 describe('hca setup', () => {
-  it('says so where there is no board', () => {
+  it('reports that there is no board', () => {
     expect(runSetup(new FakeHost()).text).toMatch(/^There is no board on PCIe/);
   });
 
-  it('says what stands in the way of each function, and touches none', () => {
+  it('reports the obstacles of each function, and changes nothing', () => {
     const host = new FakeHost({ hugepages: 0 });
     host.add({ driver: 'xdma', group: 4 });
     host.add({ address: '0000:05:00.0' });
@@ -67,7 +67,7 @@ describe('hca setup', () => {
     expect(read(host, '/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages')).toBe('0\n');
   });
 
-  it('does for the function that was named what it printed, and nothing to others', () => {
+  it('carries out the printed actions for the named function only', () => {
     const host = new FakeHost();
     host.add({ driver: 'xdma' });
     host.add({ address: '0000:05:00.0', driver: 'other' });
@@ -81,7 +81,7 @@ describe('hca setup', () => {
     expect(text).not.toContain('0000:05:00.0');
   });
 
-  it('gives a function back', () => {
+  it('returns a function to the kernel driver', () => {
     const host = new FakeHost();
     host.add({ driver: 'vfio-pci', group: 4 });
     const { text } = runSetup(host, { devices: [`vfio:${fakeAddress}`], release: true, apply: true });
@@ -90,7 +90,7 @@ describe('hca setup', () => {
     expect(read(host, '/sys/bus/pci/drivers_probe')).toBe('0000:01:00.0\n');
   });
 
-  it('gives the group to its owner', () => {
+  it('gives the group file to its owner', () => {
     const host = new FakeHost();
     host.add({ driver: 'vfio-pci', group: 4 });
     const { text } = runSetup(host, { devices: [`vfio:${fakeAddress}`], owner: 'alice' });
@@ -98,7 +98,7 @@ describe('hca setup', () => {
     expect(text).toMatch(/chown alice \S*\/dev\/vfio\/4\n/);
   });
 
-  it('refuses what is no function of ours', () => {
+  it('refuses a device that is no HCA function', () => {
     const host = new FakeHost();
     host.add({ vendor: 0x8086, device: 0x1533 });
     expect(() => runSetup(host, { devices: [`vfio:${fakeAddress}`], apply: true })).toThrow(

@@ -18,7 +18,7 @@ import { openVfioFunction, useVfioStandIn, type VfioStandIn } from './pci_port.t
 const configuration = 0x10000;
 const commandRegister = configuration + 4;
 const allOnes = 0xffff_ffff;
-/** Where message signaled interrupts go: no address of the IOMMU. */
+/** The range of message signaled interrupts, which the IOMMU does not map. */
 const hole = { first: 0xfee0_0000n, last: 0xfeef_ffffn };
 
 const ways = ['iommufd', 'group'] as const;
@@ -63,7 +63,7 @@ function held(file: string): number {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`) === file;
     } catch {
-      return false; // that of the folder itself
+      return false; // the descriptor of the folder itself
     }
   });
   const mapped = readFileSync('/proc/self/maps', 'utf8')
@@ -72,7 +72,7 @@ function held(file: string): number {
   return open.length + mapped.length;
 }
 
-/** Why the device is told to be gone, and what is held of it while its users hear it; given when all is done that follows. */
+/** The reason of the removal, and what the process holds of the device during the callback; resolves after the cleanup. */
 const told = (board: BoardFunction, device: string): Promise<[reason: string | undefined, held: number]> =>
   new Promise((resolve) => {
     const interrupt = board.removal((reason) => {
@@ -82,8 +82,8 @@ const told = (board: BoardFunction, device: string): Promise<[reason: string | u
     interrupt.ref();
   });
 
-describe.each(ways)('vfio: by %s', (way) => {
-  it('is opened as bus master, with its vectors, and closed without', () => {
+describe.each(ways)('vfio: through %s', (way) => {
+  it('is bus master with its vectors while it is open, and not after closing', () => {
     const one = machine(way);
     const board = one.open();
     expect(board.facts()).toMatchObject({ backend: 'vfio', interruptVectors: 2 });
@@ -96,7 +96,7 @@ describe.each(ways)('vfio: by %s', (way) => {
     expect(held(one.device)).toBe(0);
   });
 
-  it('maps memory with its rights, whole pages, at addresses that the IOMMU takes', () => {
+  it('maps memory by whole pages, with its rights, at addresses that the IOMMU accepts', () => {
     const { kernel, open } = machine(way);
     const board = open();
     const foreign = new Uint8Array(new ArrayBuffer(3 * 4096), 100, 5000);
@@ -117,11 +117,11 @@ describe.each(ways)('vfio: by %s', (way) => {
     expect(kernel.mappings()).toEqual([]);
   });
 
-  it('gives no address that the device cannot say, and none of the hole', () => {
+  it("allocates addresses within the device's width and outside the interrupt range", () => {
     const { kernel, setup } = machine(way);
     const board = openVfioFunction({ ...setup, addressBits: 32 });
     onTestFinished(() => board.close());
-    // All that is below the hole, and then what is behind it.
+    // The sizes fill all addresses below the hole; the last allocation lies after it.
     const sizes = [2 ** 30, 2 ** 30, 2 ** 30, Number(hole.first) - 3 * 2 ** 30 - 4096 - 2 ** 20, 2 ** 24];
     for (const bytes of sizes) board.allocateMemory(bytes);
     for (const { address, bytes } of kernel.mappings()) {
@@ -137,32 +137,29 @@ describe.each(ways)('vfio: by %s', (way) => {
   it.each([
     ['request', 'the kernel requests the function back, for removal or to unbind it from vfio-pci'],
     ['error', 'the function has reported an uncorrected error (PCIe AER)'],
-  ] as const)(
-    'is given up behind the interrupt of its %s, when its users have heard',
-    async (name, reason) => {
-      const one = machine(way);
-      const board = one.open();
-      const memory = board.allocateMemory(4096);
-      new Uint8Array(memory.buffer).fill(7);
-      const telling = told(board, one.device);
-      expect(one.kernel.signal(name)).toBe(true);
-      const [why, heldThen] = await telling;
-      expect(why).toBe(reason);
-      expect(heldThen).toBeGreaterThan(0);
-      // Quiet, and all of it given back, so that the kernel goes on; the memory stays.
-      expect(isMaster(one)).toBe(false);
-      expect(held(one.device)).toBe(0);
-      expect(board.read32(0, 8)).toBe(allOnes);
-      board.write32(0, 8, 1);
-      expect(readFileSync(one.device).readUInt32LE(8)).toBe(0);
-      expect(new Uint8Array(memory.buffer)[4095]).toBe(7);
-      expect(() => board.map(new ArrayBuffer(4096))).toThrow(/the device is gone/);
-      memory.free();
-      board.close();
-    },
-  );
+  ] as const)('is released after its %s interrupt, once its users have been told', async (name, reason) => {
+    const one = machine(way);
+    const board = one.open();
+    const memory = board.allocateMemory(4096);
+    new Uint8Array(memory.buffer).fill(7);
+    const telling = told(board, one.device);
+    expect(one.kernel.signal(name)).toBe(true);
+    const [why, heldThen] = await telling;
+    expect(why).toBe(reason);
+    expect(heldThen).toBeGreaterThan(0);
+    // Bus mastering is off and all files are closed, so the kernel can go on; the memory stays.
+    expect(isMaster(one)).toBe(false);
+    expect(held(one.device)).toBe(0);
+    expect(board.read32(0, 8)).toBe(allOnes);
+    board.write32(0, 8, 1);
+    expect(readFileSync(one.device).readUInt32LE(8)).toBe(0);
+    expect(new Uint8Array(memory.buffer)[4095]).toBe(7);
+    expect(() => board.map(new ArrayBuffer(4096))).toThrow(/the device is gone/);
+    memory.free();
+    board.close();
+  });
 
-  it('may be closed by who hears of the request', async () => {
+  it('may be closed in the callback of a request interrupt', async () => {
     const one = machine(way);
     const board = one.open();
     await new Promise<void>((resolve) => {
@@ -176,7 +173,7 @@ describe.each(ways)('vfio: by %s', (way) => {
     expect(held(one.device)).toBe(0);
   });
 
-  it('reads all ones where its BAR is taken away, and says so', async () => {
+  it('reads all ones after its BAR is removed, and reports the removal', async () => {
     const one = machine(way);
     const board = one.open();
     board.write32(0, 8, 5);
@@ -189,7 +186,7 @@ describe.each(ways)('vfio: by %s', (way) => {
     expect(held(one.device)).toBe(0);
   });
 
-  it('is not opened where it does not become bus master', () => {
+  it('is not opened if it cannot become bus master', () => {
     const one = machine(way, { hasConfiguration: false });
     expect(() => one.open()).toThrow(
       expect.objectContaining({
@@ -201,8 +198,8 @@ describe.each(ways)('vfio: by %s', (way) => {
   });
 });
 
-describe('vfio: with files of iommufd that are not to be used', () => {
-  it('is opened through its group where one of them is not there', () => {
+describe('vfio: without usable iommufd files', () => {
+  it('is opened through its group if one of the files is missing', () => {
     const one = machine('group');
     const iommuPath = path.join(path.dirname(one.device), 'nothing');
     const board = openVfioFunction({ ...one.setup, iommuPath, devicePath: one.device });
@@ -212,16 +209,16 @@ describe('vfio: with files of iommufd that are not to be used', () => {
     expect(one.kernel.mappings()).toHaveLength(1);
   });
 
-  it('is opened through its group where the kernel does not know how to bind it', () => {
+  it('is opened through its group if the kernel cannot bind it to iommufd', () => {
     const one = machine('iommufd', { refusedBind: constants.errno.ENOTTY });
-    // There the stand-in has no device: it is what the group is asked for.
+    // The stand-in provides the device through the group only.
     expect(() => one.open()).toThrow(/0000:01:00.0 is not available from its group/);
   });
 
   it.each([
     ['EBUSY', /no other process has the function open/],
     ['EPERM', /allow_unsafe_interrupts of iommufd/],
-  ] as const)('says why, where it is refused: %s', (code, message) => {
+  ] as const)('reports why it is refused: %s', (code, message) => {
     const one = machine('iommufd', { refusedBind: constants.errno[code] });
     expect(() => one.open()).toThrow(
       expect.objectContaining({
@@ -232,7 +229,7 @@ describe('vfio: with files of iommufd that are not to be used', () => {
     expect(held(one.device)).toBe(0);
   });
 
-  it('is not opened twice', () => {
+  it('cannot be opened twice', () => {
     const one = machine('iommufd');
     one.open();
     expect(() => one.open()).toThrow(

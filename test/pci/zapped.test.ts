@@ -10,7 +10,7 @@ const program = fileURLToPath(new URL('zapped_program.mjs', import.meta.url));
 const module = fileURLToPath(new URL('../../dist/lib/board/pci/open_pci.js', import.meta.url));
 const allOnes = 0xffff_ffff;
 
-/** A program of its own: without a handler a SIGBUS ends it. */
+/** Runs a separate program, because a SIGBUS without a handler ends it. */
 function run(way: string): SpawnSyncReturns<string> {
   const host = new FakeHost();
   host.add();
@@ -21,8 +21,8 @@ function run(way: string): SpawnSyncReturns<string> {
   });
 }
 
-describe('a BAR that is taken away under the process', () => {
-  it.each(['read', 'command'])('reads all ones, takes no write, and is told: by a %s', (way) => {
+describe('a BAR that disappears while the process uses it', () => {
+  it.each(['read', 'command'])('reads all ones, drops writes, and is reported by the next %s', (way) => {
     const { stdout, stderr, signal } = run(way);
     expect([signal, stderr]).toEqual([null, '']);
     expect(JSON.parse(stdout)).toEqual({
@@ -33,13 +33,13 @@ describe('a BAR that is taken away under the process', () => {
     expect(IDENTITY_MAGIC_OFFSET).toBe(0);
   });
 
-  it('leaves a SIGBUS elsewhere to the handler that was there before', () => {
+  it('leaves a SIGBUS elsewhere to the handler that was installed before', () => {
     const { stdout, signal } = run('chained');
     expect(signal).toBeNull();
     expect(JSON.parse(stdout)).toMatchObject({ values: [allOnes, allOnes, allOnes], others: 1 });
   });
 
-  it('leaves a SIGBUS elsewhere deadly where there was none', () => {
+  it('leaves a SIGBUS elsewhere fatal if no handler was installed', () => {
     expect(run('elsewhere').signal).toBe('SIGBUS');
   });
 });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 import { root } from './blocks.ts';
 
-/** Where an addon whose boards have blocks in RTL is built. */
+/** The path of a built addon whose boards have blocks in RTL. */
 export const addonFile = (target: string): string => `${root}build/Release/${target}.node`;
 
 /** Builds an addon whose boards have blocks in RTL. */
@@ -12,7 +12,7 @@ export function buildAddon(target: string): void {
   if (!ok) throw new Error(output);
 }
 
-/** Runs a script that builds in build/. Files of tests run at the same time, and two builds there would get in each other's way. */
+/** Runs a script that builds in build/, one at a time: test files run concurrently, and two builds there would interfere. */
 export function runAlone(words: readonly string[]): { ok: boolean; output: string } {
   const options = { cwd: root, encoding: 'utf8' } as const;
   const { stdout, stderr, status } = spawnSync('flock', [root, process.execPath, ...words], options);

@@ -13,7 +13,7 @@ const blocks = JSON.parse(readFileSync(`${root}fpga/rtl/blocks.json`, 'utf8')) a
   Record<string, Block>
 >;
 
-/** Names of all blocks that are linted, synthesized and measured on their own. */
+/** Names of all blocks that are linted, synthesized and measured separately. */
 export const blockNames = Object.keys(blocks);
 
 function blockOf(name: string): Block {
@@ -31,7 +31,7 @@ const axiProtocols = ['channel', 'address', 'write', 'read', 'tagged_read', 'str
   (name) => `axi/axi_${name}_protocol`,
 );
 
-/** The watchers of the ports of a block in simulation: the rules of AXI, and where they are bound; none: it has no such ports. */
+/** The AXI protocol checkers of a block's ports in simulation, and their bindings; empty: the block has no AXI ports. */
 export function protocolSources(block: string): string[] {
   const { protocols = [] } = blockOf(block);
   return protocols.length === 0

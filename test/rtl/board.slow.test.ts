@@ -15,7 +15,7 @@ import { addonFile, buildAddon, runAlone } from './addon.ts';
 const patient = { timeout: 900_000 };
 const load = (target: string): RtlAddon => createRequire(import.meta.url)(addonFile(target)) as RtlAddon;
 
-/** How many of four commands that are posted, so many alone and the others in a batch, a stepped board sends. */
+/** Posts four commands on a stepped board, `alone` of them singly and the rest in a batch; returns how many it sends. */
 function sent(
   { EmulatedBoard, rtlSizes }: Partial<RtlAddon> & Pick<RtlAddon, 'EmulatedBoard'>,
   alone: number,
@@ -37,7 +37,7 @@ function sent(
     inlineData: new Uint8Array(length),
   }));
   for (const request of requests.slice(0, alone)) queuePair.post(request);
-  board.runUntilIdle(); // or the batch's doorbell would have them fetched as well
+  board.runUntilIdle(); // otherwise the batch's doorbell would have the device fetch them too
   if (alone < requests.length) queuePair.postBatch(requests.slice(alone));
   board.runUntilIdle();
   let count = 0;
@@ -49,7 +49,7 @@ function sent(
 }
 
 describe('a board with collect_buffer and virtual_kick in RTL', () => {
-  it('does what an emulated one does, and counts its clocks', patient, (context) => {
+  it('behaves like an emulated board, and counts its clocks', patient, (context) => {
     requireTool('verilator', context);
     buildAddon('fpga_verbs_rtl');
     const rtl = load('fpga_verbs_rtl');
@@ -62,7 +62,7 @@ describe('a board with collect_buffer and virtual_kick in RTL', () => {
     expect(after.commandsCollected - before.commandsCollected).toBe(2);
     expect(after.beatsTaken - before.beatsTaken).toBeGreaterThanOrEqual(2);
     expect(after.leastKickClocks).toBe(7);
-    // Those of the batch are fetched: two beats of 64 B each.
+    // The device fetches the commands of the batch: two beats of 64 B each.
     expect(after.beatsStored - before.beatsStored).toBe(4);
     expect(sent(rtl, 4, { scoreboardVariant: 'direct' })).toBe(4);
     expect(() => new rtl.EmulatedBoard({ ...rtl.rtlSizes, physicalCollectBuffers: 8 })).toThrow(
@@ -71,21 +71,21 @@ describe('a board with collect_buffer and virtual_kick in RTL', () => {
     expect(() => new rtl.EmulatedBoard({ transmitVirtualLanes: 64 })).toThrow('expected: at most 16');
   });
 
-  it('fails with one bit of the RTL flipped, and an emulated one does not', patient, (context) => {
+  it('fails with one bit of the RTL flipped, while an emulated board passes', patient, (context) => {
     requireTool('verilator', context);
     buildAddon('fpga_verbs_rtl_fault');
     expect(sent(load('fpga_verbs_rtl_fault'), 4)).toBe(0);
     expect(sent(loadAddon(), 4)).toBe(4);
   });
 
-  it('passes the tests of emulated ones', patient, (context) => {
+  it('passes the tests of emulated boards', patient, (context) => {
     requireTool('verilator', context);
     const { ok, output } = runAlone(['fpga/scripts/addon.mjs', '--test']);
     expect(ok, output).toBe(true);
     expect(stripVTControlCharacters(output)).toMatch(/Tests +\d\d+ passed/);
   });
 
-  it('says so in hca info, and hca doorbell tells its clock cycles', patient, async (context) => {
+  it('is named by hca info, and hca doorbell prints its clock cycles', patient, async (context) => {
     requireTool('verilator', context);
     const device = 'rtl:?pageTableEntries=1024&memoryKeys=256';
     const info = (await runHca(['info', '-v', '--device', device])).out;

@@ -22,7 +22,7 @@ export function describeBursts(
   shapes: readonly Shape[],
 ): void {
   describe(`${block} in SystemVerilog`, () => {
-    it('has no warning', patient, (context) => {
+    it('passes lint without warnings', patient, (context) => {
       const verilator = requireTool('verilator', context);
       for (const shape of shapes) expect(lint(verilator, block, shape)).toBe('');
     });
@@ -30,7 +30,7 @@ export function describeBursts(
     const figures: number[][] = [];
 
     it.for(shapes)(
-      `does what the DMA of the device model does, whatever the host does: $BEAT_BYTES B a beat, $${bursts} bursts`,
+      `matches the DMA of the device model for any host timing: $BEAT_BYTES B per beat, $${bursts} bursts`,
       patient,
       (shape, context) => {
         const bench = buildBench(requireTool('verilator', context), block, shape);
@@ -56,11 +56,11 @@ export function describeBursts(
       },
     );
 
-    it('has as many bursts under way as it can have: figures', async (context) => {
+    it('keeps the maximum number of bursts in flight: figures', async (context) => {
       requireTool('verilator', context);
       expect(figures).toHaveLength(4 * shapes.length);
       for (const [beatBytes, outstanding, most, pieces, bytes, lane, spent] of figures) {
-        // The beats, and one more where bytes move; or the distance to the host for as many bursts as can be under way.
+        // The beats, plus one if bytes are shifted; or the host's latency divided by the bursts in flight.
         const beats = bytes! / beatBytes! + Number(lane !== 0);
         const each = Math.ceil(bytes! / Math.min(most!, 512));
         const least = Math.max(

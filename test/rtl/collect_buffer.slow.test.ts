@@ -7,7 +7,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 const block = 'collect_buffer';
 const patient = { timeout: 600_000 };
 
-/** Few VCBs and fewer PCBs, so that commands meet and send queue mode is common. */
+/** Few VCBs and fewer PCBs, so that commands collide and send queue mode is common. */
 const small = {
   UNDERLYING_FUNCTIONS: 4,
   VIRTUAL_COLLECT_BUFFERS: 16,
@@ -22,7 +22,7 @@ const shapes: readonly Shape[] = [
   { BEAT_BYTES: 64, ...small },
 ];
 
-/** Refusals that a write can meet, by their number in the specification. */
+/** The refusals that a write can cause, by their number in the specification. */
 const refusals = {
   lengthOverMaximum: 1,
   segmentBeyondLength: 2,
@@ -36,17 +36,17 @@ const refusals = {
   segment0Differs: 18,
 };
 
-/** So many PCBs that a stream finds one for each command. */
+/** Enough PCBs for every command of a stream. */
 const wide = { ...small, PHYSICAL_COLLECT_BUFFERS: 40 };
 
 describe('collect_buffer in SystemVerilog', () => {
-  it('has no warning', patient, (context) => {
+  it('passes lint without warnings', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const shape of [...shapes, {}]) expect(lint(verilator, block, shape)).toBe('');
   });
 
-  // The bench goes through the patent's table first, and then takes streams of commands; in the direct variant where the seed is even.
-  it.for(shapes)('does what the device model does: $BEAT_BYTES B', patient, (shape, context) => {
+  // The bench runs the patent's table first, then streams of commands; even seeds use the direct variant.
+  it.for(shapes)('matches the device model: $BEAT_BYTES B per beat', patient, (shape, context) => {
     const bench = buildBench(requireTool('verilator', context), block, shape);
     for (const seed of [1, 2, 3]) {
       const { output, ok } = bench.run(seed, 60_000);
@@ -63,8 +63,8 @@ describe('collect_buffer in SystemVerilog', () => {
     }
   });
 
-  // Fewer pages than a reset sweeps.
-  it('does so with two VCBs', patient, (context) => {
+  // Fewer pages than one reset sweep covers.
+  it('passes the same bench with two VCBs', patient, (context) => {
     const few = {
       ...small,
       UNDERLYING_FUNCTIONS: 2,
@@ -79,14 +79,14 @@ describe('collect_buffer in SystemVerilog', () => {
   });
 
   it(
-    'takes a beat a clock, and kicks within 7 clocks, with a checksum too: figures',
+    'accepts a beat per clock, and kicks within 7 clocks, with or without checksum: figures',
     patient,
     async (context) => {
       const verilator = requireTool('verilator', context);
       const figures = [8, 16, 32, 64].flatMap((BEAT_BYTES) => {
         const { output, ok } = buildBench(verilator, block, { BEAT_BYTES, ...wide }).run(1, 2000);
         expect(ok, output).toBe(true);
-        // Commands of other VCBs are held up for two clocks, and for the one in which the sum enters.
+        // Commands of other VCBs wait for two clocks, plus the one in which the checksum is entered.
         const [, ofIt, ofOthers] = /beside a sum made anew: (\d+) clocks .* (\d+) at most/
           .exec(output)!
           .map(Number);
@@ -101,7 +101,7 @@ describe('collect_buffer in SystemVerilog', () => {
       expect(figures).toHaveLength(16);
       for (const [beatBytes, name, beats, clocks, kicks, , most] of figures) {
         expect(kicks).toBe((Number(beats) * beatBytes) / 64);
-        // A VCB is held until the checksum of its command is compared: the next command for it waits.
+        // A VCB is busy until the checksum of its command is compared; its next command waits.
         if (name === 'one VCB, with checksums') continue;
         expect(clocks).toBe(beats);
         expect(most).toBeLessThanOrEqual(7);

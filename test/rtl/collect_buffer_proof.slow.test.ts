@@ -5,7 +5,7 @@ import { holds, type Proof } from './proof.ts';
 
 const patient = { timeout: 1_200_000 };
 
-/** fpga/formal/collect_buffer_ports: properties (`ABOUT`), and beats of the host at most. */
+/** fpga/formal/collect_buffer_ports with the properties `ABOUT`, for at most `beats` beats of the host. */
 function ports(about: number, beats: number, stalls = 0): Proof {
   const cut = ['doorbell_checksum', 'command_memory'];
   return {
@@ -21,41 +21,49 @@ function ports(about: number, beats: number, stalls = 0): Proof {
   };
 }
 
-/** Properties shown in so many clocks from a reset, of which the memories are swept in twelve. */
+/** Properties proved for `clocks` clocks from a reset; the first twelve sweep the memories. */
 const shown = [
   {
-    name: 'a beat is done in time, with checksums and without credits too',
+    name: 'a beat completes in time, also with checksums or without credits',
     proof: ports(0, 4, 1),
     clocks: 30,
   },
-  { name: 'a command is kicked if and only if it is whole, or is refused', proof: ports(1, 3), clocks: 24 },
-  { name: 'what is said of it is right', proof: ports(2, 3), clocks: 24 },
-  { name: 'a PCB has one owner, and one in reach is taken', proof: ports(3, 5), clocks: 25 },
-  { name: 'a PCB that came back is taken again', proof: ports(3, 3), clocks: 35 },
-  { name: 'the buffers hold what was written', proof: ports(4, 3), clocks: 26 },
+  {
+    name: 'a command is kicked if and only if it is complete, unless it is refused',
+    proof: ports(1, 3),
+    clocks: 24,
+  },
+  {
+    name: 'the kick, the post notice and the event of a refusal carry the right values',
+    proof: ports(2, 3),
+    clocks: 24,
+  },
+  { name: 'a PCB has one owner, and an available one is taken', proof: ports(3, 5), clocks: 25 },
+  { name: 'a returned PCB is taken again', proof: ports(3, 3), clocks: 35 },
+  { name: 'the buffers hold the written data', proof: ports(4, 3), clocks: 26 },
 ] as const;
 type Shown = (typeof shown)[number]['name'];
 const of = (name: Shown) => shown.find((each) => each.name === name)!;
-const whole = of('a command is kicked if and only if it is whole, or is refused');
-const reached = of('a PCB has one owner, and one in reach is taken');
+const whole = of('a command is kicked if and only if it is complete, unless it is refused');
+const reached = of('a PCB has one owner, and an available one is taken');
 
-/** The cases that the properties are about, by their number in `ABOUT`: each has to be met; those of checksums and credits where beats wait. */
+/** The cases that the proof must reach, by their number in `ABOUT`; those of checksums and credits need stalls. */
 const met = [
   [10, 'a command is kicked'],
-  [12, 'a command is whole in send queue mode'],
+  [12, 'a command is complete in send queue mode'],
   [13, 'segment 0 differs'],
   [14, 'a segment lies beyond the length'],
-  [15, 'a half-written command is cancelled'],
-  [16, 'no PCB is in reach'],
-  [17, 'a PCB is in reach, shortly after one came back'],
+  [15, 'a half-written command is canceled'],
+  [16, 'no PCB is available'],
+  [17, 'a PCB is available, shortly after one returned'],
   [18, 'a DWORD is read back'],
   [19, 'a command is half written, with its length'],
   [20, "a beat is for another function's page"],
-  [21, 'a VCB in error is cancelled'],
-  [23, 'a beat is a whole command'],
+  [21, 'a VCB in error is canceled'],
+  [23, 'one beat is a whole command'],
   [24, 'the last PCB is kicked'],
-  [11, 'a checksum does not agree', 1],
-  [22, 'units come while there is no room', 1],
+  [11, 'a checksum does not match', 1],
+  [22, 'units arrive while there is no room', 1],
 ] as const;
 
 describe('proofs of collect_buffer over its ports', () => {
@@ -63,7 +71,7 @@ describe('proofs of collect_buffer over its ports', () => {
     expect(holds(proof, 'from reset', clocks, context)).toBe(true);
   });
 
-  it.for(met)('meets %i: %s', patient, ([about, , stalls = 0], context) => {
+  it.for(met)('reaches %i: %s', patient, ([about, , stalls = 0], context) => {
     expect(holds(ports(about, 4, stalls), 'from reset', 40, context)).toBe(false);
   });
 
@@ -83,14 +91,14 @@ describe('proofs of collect_buffer over its ports', () => {
       to: "assign x_ends = 1'b0;",
     },
     {
-      name: 'a DWORD counts as brought that was not',
+      name: 'a missing DWORD counts as written',
       by: whole,
       source: 'collect_buffer',
       from: "assign b_brought = BEAT_DWORDS'(b_dwords >> b_offset[5:2]);",
       to: "assign b_brought = BEAT_DWORDS'(b_dwords >> b_offset[5:2]) | BEAT_DWORDS'(4);",
     },
     {
-      name: 'a DWORD that was brought does not count',
+      name: 'a written DWORD does not count',
       by: whole,
       source: 'collect_buffer',
       from: "assign b_brought = BEAT_DWORDS'(b_dwords >> b_offset[5:2]);",
@@ -103,7 +111,7 @@ describe('proofs of collect_buffer over its ports', () => {
       from: 'rests_function[3*number+:3] <= few(total_shared, beyond_levels);',
       to: "rests_function[3*number+:3] <= '0;",
     },
-  ])('fails where $name', patient, ({ by, source, from, to }, context) => {
+  ])('fails if $name', patient, ({ by, source, from, to }, context) => {
     const proof = { ...by.proof, fault: { source, from, to } };
     expect(holds(proof, 'from reset', by.clocks, context)).toBe(false);
   });

@@ -11,14 +11,14 @@ const sizes = 'pageTableEntries=8192&memoryKeys=256';
 const device = (progress = 'shared'): string[] => ['--device', `rtl:?${sizes}&progress=${progress}`];
 const few = ['-n', '20', '--chk'];
 
-/** The output of a run, which went through and said nothing of errors. */
+/** The output of a successful run without error messages. */
 async function printed(words: readonly string[], board: readonly string[]): Promise<string> {
   const { exitCode, out, error } = await runHca([...words, ...board]);
   expect([words, error, exitCode]).toEqual([words, '', 0]);
   return out;
 }
 
-/** The output of a run in which the RTL worked, which alone counts its clocks. */
+/** The output of a run that clocked the RTL. */
 async function printedByRtl(words: readonly string[], board = device()): Promise<string> {
   const { rtlCounters } = loadRtlAddon()!;
   const before = rtlCounters().clocks;
@@ -30,7 +30,7 @@ async function printedByRtl(words: readonly string[], board = device()): Promise
 const timeLimit = 900_000;
 
 // hca info and hca doorbell are in board.slow.test.ts; hca demo and hca serve have emulated boards of their own.
-describe('on a board with blocks in RTL', { timeout: timeLimit }, () => {
+describe('on a board with blocks in RTL,', { timeout: timeLimit }, () => {
   let isBuilt = false;
   beforeEach((context) => {
     requireTool('verilator', context);
@@ -38,7 +38,7 @@ describe('on a board with blocks in RTL', { timeout: timeLimit }, () => {
     isBuilt = true;
   }, timeLimit);
 
-  it('hca registers shows registers', async () => {
+  it('hca registers prints registers', async () => {
     const names = [
       'identity.magic',
       'control.lane_state',
@@ -51,7 +51,7 @@ describe('on a board with blocks in RTL', { timeout: timeLimit }, () => {
     expect(await printedByRtl(['registers'])).toContain('control.shared_execution_credits');
   });
 
-  it('hca kicks shows kicks, which the RTL counts too', async () => {
+  it('hca kicks prints the kicks that the RTL counts', async () => {
     const { rtlCounters } = loadRtlAddon()!;
     const before = rtlCounters().commandsCollected;
     const lines = (await printedByRtl(['kicks', '--count', '7'])).trimEnd().split('\n');
@@ -61,7 +61,7 @@ describe('on a board with blocks in RTL', { timeout: timeLimit }, () => {
     expect(rtlCounters().commandsCollected - before).toBeGreaterThanOrEqual(lines.length - 3);
   });
 
-  it.each(['rc', 'uc', 'ud', 'srq'])('hca pingpong %s checks what it received', async (service) => {
+  it.each(['rc', 'uc', 'ud', 'srq'])('hca pingpong %s checks the received data', async (service) => {
     for (const events of [[], ['--events']]) {
       const depth = service === 'srq' ? '20' : '2';
       const out = await printedByRtl(['pingpong', service, ...few, '-r', depth, ...events]);
@@ -78,11 +78,11 @@ describe('on a board with blocks in RTL', { timeout: timeLimit }, () => {
     }
   });
 
-  it.each(['shared', 'own'])('hca selftest brings it up, progress %s', async (progress) => {
+  it.each(['shared', 'own'])('hca selftest brings up the board, progress %s', async (progress) => {
     expect(await printedByRtl(['selftest'], device(progress))).not.toContain('FAILED');
   });
 
-  it('hca resources shows and divides what there is', async () => {
+  it('hca resources prints and divides the resources', async () => {
     const shown = (await printedByRtl(['resources', 'show'])).split('\n').map((line) => line.split(/\s+/));
     expect(shown[1]).toEqual(['0', '0-7', '0', '0', '4', '0', '0', '40', '0']);
     const changes = ['7.pcbs=2', '1.pcbs=6', '1.tvls=lanes:1,12', '1.vcbs=6', 'lane1.listSize=9'];
@@ -92,8 +92,8 @@ describe('on a board with blocks in RTL', { timeout: timeLimit }, () => {
     expect(divided[2]).toEqual(['1', '8-13', '0', '0', '6', '0', '0', '40', '1,12']);
   });
 
-  // They look at what others run, and give the RTL nothing to do.
-  it('hca why and hca top look beside an application', async () => {
+  // These commands only observe, and do not clock the RTL.
+  it('hca why and hca top observe a running application', async () => {
     const named = `rtl:0?name=rtl-looked-at&${sizes}`;
     const context = openDevice(named);
     closing({ close: () => context[Symbol.dispose]() });

@@ -15,7 +15,7 @@ const seeds = [1, 2, 3];
 const clocks = 40_000;
 
 describe('completion_queue in SystemVerilog', () => {
-  it('has no warning', patient, (context) => {
+  it('passes lint without warnings', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const shape of [...shapes, { BEAT_BYTES: 64 }, { BEAT_BYTES: 8, QUEUES: 8, ENTRIES: 16 }])
       expect(lint(verilator, block, shape)).toBe('');
@@ -24,7 +24,7 @@ describe('completion_queue in SystemVerilog', () => {
   const figures: number[][] = [];
 
   it.for(shapes)(
-    'does what that of the device model does: $BEAT_BYTES B beats, $QUEUES queues, $ENTRIES entries',
+    'matches the device model: $BEAT_BYTES B per beat, $QUEUES queues, $ENTRIES entries',
     patient,
     (shape, context) => {
       const bench = buildBench(requireTool('verilator', context), block, shape);

@@ -12,12 +12,13 @@ interface Point {
   readonly what: string;
   readonly count: number;
 }
-const { pointsOf, rowsOf } = (await import(`${root}fpga/scripts/coverage.mjs`)) as {
+const { benchTests, pointsOf, rowsOf } = (await import(`${root}fpga/scripts/coverage.mjs`)) as {
+  readonly benchTests: string;
   pointsOf(texts: readonly string[]): Point[];
   rowsOf(points: readonly Point[]): string[][];
 };
 
-/** A line of Verilator's: how often a point of data_list was passed in one of its instances. */
+/** A line of Verilator's output: how often a point was covered in one instance. */
 function passed(page: string, what: string, instance: string, count: number): string {
   const parts = { f: 'fpga/rtl/lists/data_list.sv', l: 7, n: 3, page: `${page}/data_list`, o: what };
   const key = Object.entries({ ...parts, h: `TOP.virtual_kick.${instance}` });
@@ -25,7 +26,7 @@ function passed(page: string, what: string, instance: string, count: number): st
 }
 
 describe('coverage of the RTL', () => {
-  it('adds up what instances and runs have passed, branches and toggles apart', () => {
+  it('sums the coverage of instances and runs, branches and toggles separately', () => {
     const runs = [
       passed('v_branch', 'if', 'i_one', 0) + passed('v_branch', 'else', 'i_one', 0),
       passed('v_branch', 'if', 'i_other', 3) + passed('v_toggle', 'head[0]', 'i_one', 0),
@@ -36,7 +37,13 @@ describe('coverage of the RTL', () => {
     expect(rowsOf(points)).toContainEqual(['virtual_kick', 'data_list', '1 of 2', '0 of 1']);
   });
 
-  it.each(blockNames)('has a row for each source of %s in the documents', (block) => {
+  it.each(blockNames)('is measured by a test of %s', (block) => {
+    const file = block.startsWith('burst_') ? 'bursts.ts' : `${block}.slow.test.ts`;
+    const names = readFileSync(`${root}test/rtl/${file}`, 'utf8').match(/['`][^'`]*['`],/g);
+    expect(names?.filter((name) => new RegExp(benchTests).test(name))).not.toEqual([]);
+  });
+
+  it.each(blockNames)('is documented with a row for each source of %s', (block) => {
     const rows = readFileSync(`${root}fpga/doc/coverage.md`, 'utf8').matchAll(
       /^\| (\w+) \| (\w+) \| .* of \d+ \|$/gm,
     );

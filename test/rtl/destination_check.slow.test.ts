@@ -12,7 +12,7 @@ const seeds = [1, 2, 3, 4]; // Ethernet, InfiniBand, and both again.
 const clocks = 40_000;
 
 describe('destination_check in SystemVerilog', () => {
-  it('has no warning', patient, (context) => {
+  it('passes lint without warnings', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const shape of shapes) expect(lint(verilator, block, shape)).toBe('');
   });
@@ -20,7 +20,7 @@ describe('destination_check in SystemVerilog', () => {
   const figures: number[][] = [];
 
   it.for(shapes)(
-    'passes on what packet_receiver of the device model does, and counts the rest: $CONTEXTS queue pairs',
+    'forwards the same packets as the device model, and counts the dropped ones: $CONTEXTS queue pairs',
     patient,
     (shape, context) => {
       const bench = buildBench(requireTool('verilator', context), block, shape);
@@ -34,10 +34,10 @@ describe('destination_check in SystemVerilog', () => {
             .map(Number);
         expect(packets).toBeGreaterThan(2000);
         expect(passed).toBeGreaterThan(300);
-        expect(reasons).toBe(7); // All of destinations.
+        expect(reasons).toBe(7); // All reasons that concern the destination.
         expect(refused).toBeGreaterThan(20);
         expect(waited).toBeGreaterThan(20);
-        expect(latest).toBe(11); // With answers for context and pin in the clock behind the question.
+        expect(latest).toBe(11); // With context and pin answered one clock after the request.
         if (seed !== 1) continue;
         const [stream, spent] = /^(\d+) packets in (\d+) clocks$/m.exec(output)!.slice(1).map(Number);
         figures.push([shape['CONTEXTS'] as number, stream!, spent!, latest!]);
@@ -45,7 +45,7 @@ describe('destination_check in SystemVerilog', () => {
     },
   );
 
-  it('takes a packet in each clock: figures', async (context) => {
+  it('accepts a packet per clock: figures', async (context) => {
     requireTool('verilator', context);
     expect(figures).toHaveLength(shapes.length);
     for (const [, packets, spent] of figures) expect(spent).toBeLessThan(packets! + 16);

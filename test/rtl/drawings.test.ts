@@ -26,14 +26,14 @@ const blocks = Object.keys(
 );
 
 describe('drawings of the blocks', () => {
-  it.for(blocks)('are those of the sources, see npm run fpga:drawings: %s', (block) => {
+  it.for(blocks)('match the sources (npm run fpga:drawings): %s', (block) => {
     expect(existsSync(drawingOf(block))).toBe(true);
     expect(readFileSync(drawingOf(block), 'utf8')).toBe(draw(block));
     const document = readFileSync(`${root}fpga/doc/theory-of-operation.md`, 'utf8');
     expect(document).toContain(`(figures/${block}_block.svg)`);
   });
 
-  it('have the ports with their groups, the parts, the memories and the registers', () => {
+  it('show the ports in groups, the parts, the memories and the registers', () => {
     const { groups, parts, registers } = structureOf('virtual_kick');
     const kicks = groups.find(({ ports }) => ports.some(({ name }) => name === 'kick_collected'))!;
     expect(kicks.said).toContain('send_queue_scheduler');

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { root } from './blocks.ts';
 
 /**
- * Figures of a block from simulation are those of fpga/doc/figures; `npm run fpga:figures` puts them there.
+ * Expects the simulated figures of a block to match fpga/doc/figures; `npm run fpga:figures` updates them.
  * @param rows one cell for each column
  */
 export async function expectFigures(

@@ -32,7 +32,7 @@ const least: Shape = {
 };
 
 describe('hardware_linked_list_queue in SystemVerilog', () => {
-  it('has no warning', patient, (context) => {
+  it('passes lint without warnings', patient, (context) => {
     const verilator = requireTool('verilator', context);
     const large = { ENTRIES: 256, LISTS: 1024 };
     const some = { LISTS: 5, CONTENT_ADDRESSED: false, UNIT_WIDTH: 70 };
@@ -43,37 +43,33 @@ describe('hardware_linked_list_queue in SystemVerilog', () => {
     { name: 'content addressed', shape: odd, clocks: 60_000, stream: true },
     { name: 'direct, ready on push', shape: lanes, clocks: 20_000, stream: true },
     { name: 'one entry', shape: least, clocks: 20_000, stream: false },
-  ])(
-    'does what the device model does: $name; figures',
-    patient,
-    async ({ shape, clocks, stream }, context) => {
-      const bench = buildBench(requireTool('verilator', context), block, shape);
-      for (const seed of [1, 2, 3]) {
-        const { output, ok } = bench.run(seed, clocks);
-        expect(ok, output).toBe(true);
-        if (!stream) continue;
-        const rows = [
-          ...output.matchAll(/^(\d+) pushes and (\d+) pops in (\d+) clocks on end( on one list)?$/gm),
-        ];
-        await expectFigures(
-          block,
-          ['lists', 'pushes', 'pops', 'clocks'],
-          rows.map(([, pushes, pops, of, one]) => [one === undefined ? 3 : 1, pushes!, pops!, of!]),
-        );
-        // Every result but those that the shape cannot have.
-        const counts = /results (.*)$/m.exec(output)![1]!.split(' ').map(Number);
-        const impossible = shape === lanes ? ['unknown list'] : [];
-        const names =
-          'ok,full,no entry credit,no list identifier,list full,closed,unknown list,empty,not ready,corrupted,ready';
-        names.split(',').forEach((name, result) => {
-          if (!impossible.includes(name)) expect(counts[result], name).toBeGreaterThan(0);
-        });
-      }
-    },
-  );
+  ])('matches the device model: $name; figures', patient, async ({ shape, clocks, stream }, context) => {
+    const bench = buildBench(requireTool('verilator', context), block, shape);
+    for (const seed of [1, 2, 3]) {
+      const { output, ok } = bench.run(seed, clocks);
+      expect(ok, output).toBe(true);
+      if (!stream) continue;
+      const rows = [
+        ...output.matchAll(/^(\d+) pushes and (\d+) pops in (\d+) clocks on end( on one list)?$/gm),
+      ];
+      await expectFigures(
+        block,
+        ['lists', 'pushes', 'pops', 'clocks'],
+        rows.map(([, pushes, pops, of, one]) => [one === undefined ? 3 : 1, pushes!, pops!, of!]),
+      );
+      // Every result that is possible with this shape.
+      const counts = /results (.*)$/m.exec(output)![1]!.split(' ').map(Number);
+      const impossible = shape === lanes ? ['unknown list'] : [];
+      const names =
+        'ok,full,no entry credit,no list identifier,list full,closed,unknown list,empty,not ready,corrupted,ready';
+      names.split(',').forEach((name, result) => {
+        if (!impossible.includes(name)) expect(counts[result], name).toBeGreaterThan(0);
+      });
+    }
+  });
 
   it.for(['push_with_last_removal_lost', 'unready_head_leaves'])(
-    'is caught by the bench with %s',
+    'fails its bench with the fault %s',
     patient,
     (fault, context) => {
       const bench = buildBench(requireTool('verilator', context), block, odd, fault);
@@ -98,12 +94,16 @@ describe('proofs of hardware_linked_list_queue', () => {
   };
   const clocks = 18;
 
-  it('what is pushed leaves once, in order, when it is ready; a push is taken', patient, (context) => {
-    expect(holds(queue, 'from reset', clocks, context)).toBe(true);
-  });
+  it(
+    'each pushed entry leaves once, in order, when it is ready, and each push is accepted',
+    patient,
+    (context) => {
+      expect(holds(queue, 'from reset', clocks, context)).toBe(true);
+    },
+  );
 
   it.for(['push_with_last_removal_lost', 'first_not_seen', 'unready_head_leaves', 'does_nothing'])(
-    'fails with %s',
+    'a fault fails the proof: %s',
     patient,
     (mutant, context) => {
       expect(holds(queue, 'from reset', clocks, context, mutant)).toBe(false);
@@ -119,7 +119,7 @@ describe('proofs of hardware_linked_list_queue', () => {
     gates: true,
   };
 
-  it('of any data one flipped bit is corrected and two are detected', patient, (context) => {
+  it('one flipped bit of any data is corrected, and two are detected', patient, (context) => {
     expect(holds(secded, 'from reset', 0, context)).toBe(true);
     expect(holds(secded, 'from reset', 0, context, 'double_bit_error_missed')).toBe(false);
   });

@@ -18,16 +18,22 @@ const shape: Shape = {
 };
 
 describe('hca_front in SystemVerilog', () => {
-  it('has no warning at any width of a beat, with one function and with many', patient, (context) => {
-    const verilator = requireTool('verilator', context);
-    for (const BEAT_BYTES of [8, 16, 32, 64])
-      expect(lint(verilator, block, { ...shape, BEAT_BYTES })).toBe('');
-    for (const UNDERLYING_FUNCTIONS of [1, 8])
-      expect(lint(verilator, block, { ...shape, UNDERLYING_FUNCTIONS, TRANSMIT_VIRTUAL_LANES: 64 })).toBe('');
-  });
+  it(
+    'passes lint without warnings at every beat width, with one function and with many',
+    patient,
+    (context) => {
+      const verilator = requireTool('verilator', context);
+      for (const BEAT_BYTES of [8, 16, 32, 64])
+        expect(lint(verilator, block, { ...shape, BEAT_BYTES })).toBe('');
+      for (const UNDERLYING_FUNCTIONS of [1, 8])
+        expect(lint(verilator, block, { ...shape, UNDERLYING_FUNCTIONS, TRANSMIT_VIRTUAL_LANES: 64 })).toBe(
+          '',
+        );
+    },
+  );
 
   it(
-    'is found, set up and written to by AXI, and started commands come out of its stream',
+    'is identified, set up and written to over AXI, and streams the started commands',
     patient,
     (context) => {
       const bench = buildBench(requireTool('verilator', context), block, shape);

@@ -435,31 +435,27 @@ describe('the registers of hca_front', () => {
   const build = (verilator: string): Bench =>
     buildBench(verilator, block, shape, undefined, 'hca_front_accesses');
 
-  it(
-    'tell of an identity page what the model tells, but for what is the design’s own',
-    patient,
-    (context) => {
-      const bench = build(requireTool('verilator', context));
-      const accesses = new Accesses(shape);
-      for (const { name, offset, count, stride, width } of blockDescriptions.find(
-        (description) => description.name === 'identity',
-      )!.registers)
-        for (let index = 0; index < count; ++index) {
-          accesses.read(identity, 0, offset + index * stride, ownIdentity[name]);
-          if (width === 64)
-            accesses.read(
-              identity,
-              0,
-              offset + index * stride + 4,
-              ownIdentity[name] === undefined ? undefined : 0,
-            );
-        }
-      readAll(accesses);
-      accesses.compare(bench, 'identity');
-    },
-  );
+  it("match the model's identity page, except for the design's own values", patient, (context) => {
+    const bench = build(requireTool('verilator', context));
+    const accesses = new Accesses(shape);
+    for (const { name, offset, count, stride, width } of blockDescriptions.find(
+      (description) => description.name === 'identity',
+    )!.registers)
+      for (let index = 0; index < count; ++index) {
+        accesses.read(identity, 0, offset + index * stride, ownIdentity[name]);
+        if (width === 64)
+          accesses.read(
+            identity,
+            0,
+            offset + index * stride + 4,
+            ownIdentity[name] === undefined ? undefined : 0,
+          );
+      }
+    readAll(accesses);
+    accesses.compare(bench, 'identity');
+  });
 
-  it('read zero where hca_front lacks them, and where there is nothing to read', patient, (context) => {
+  it('read zero if hca_front lacks them or nothing is there', patient, (context) => {
     const bench = build(requireTool('verilator', context));
     const accesses = new Accesses(shape);
     const own = {
@@ -481,47 +477,43 @@ describe('the registers of hca_front', () => {
     accesses.compare(bench, 'nothing');
   });
 
-  it('do what the device model does: locks, management pages, VCBs, resets, counters', patient, (context) => {
+  it('match the device model: locks, management pages, VCBs, resets, counters', patient, (context) => {
     const bench = build(requireTool('verilator', context));
     for (const seed of [1, 2, 3]) new Chance(seed).go(bench, `chance_${seed}`, 2000);
   });
 
   // A part of a DWORD costs the lock of a management page. The dedicated PCB is looked at in the clock after the answer.
-  it(
-    'tell at once what a write to a management page has cost, also behind a write to a VCB',
-    patient,
-    (context) => {
-      const bench = build(requireTool('verilator', context));
-      const accesses = new Accesses(shape);
-      const random = new Random(1);
-      accesses.write(control, 0, ofControl('control'), 1);
-      for (let time = 0; time < 40; ++time) {
-        const number = random.below(functions);
-        const lock = accesses.read(functionPage, number, ofFunction('management_lock')) >>> 8;
-        const offset = ofFunction('management_page', random.below(80));
-        const strobes = 1 + random.below(14);
-        // Two doorbell slots: the beat is at work for two clocks.
-        if (random.once(2)) accesses.write(functionPage, number, offset, 1, strobes);
-        else
-          accesses.writePageAndRegister(
-            random.below(buffers),
-            spec.DOORBELL_SLOTS_OFFSET,
-            new Uint8Array(16),
-            functionPage,
-            number,
-            offset,
-            1,
-            strobes,
-          );
-        accesses.read(control, 0, ofControl('dedicated_physical_collect_buffer', lock - pool));
-      }
-      accesses.compare(bench, 'cost');
-    },
-  );
+  it('reflect a write to a management page at once, also after a write to a VCB', patient, (context) => {
+    const bench = build(requireTool('verilator', context));
+    const accesses = new Accesses(shape);
+    const random = new Random(1);
+    accesses.write(control, 0, ofControl('control'), 1);
+    for (let time = 0; time < 40; ++time) {
+      const number = random.below(functions);
+      const lock = accesses.read(functionPage, number, ofFunction('management_lock')) >>> 8;
+      const offset = ofFunction('management_page', random.below(80));
+      const strobes = 1 + random.below(14);
+      // Two doorbell slots: the beat is at work for two clocks.
+      if (random.once(2)) accesses.write(functionPage, number, offset, 1, strobes);
+      else
+        accesses.writePageAndRegister(
+          random.below(buffers),
+          spec.DOORBELL_SLOTS_OFFSET,
+          new Uint8Array(16),
+          functionPage,
+          number,
+          offset,
+          1,
+          strobes,
+        );
+      accesses.read(control, 0, ofControl('dedicated_physical_collect_buffer', lock - pool));
+    }
+    accesses.compare(bench, 'cost');
+  });
 
   // A burst that began before the write of the register is collected first, and cancelled with the rest.
   it(
-    'leave no half-written command when a burst is on its way as the device is disabled',
+    'leave no half-written command if a burst is in flight when the device is disabled',
     patient,
     (context) => {
       const bench = build(requireTool('verilator', context));
@@ -540,7 +532,7 @@ describe('the registers of hca_front', () => {
     },
   );
 
-  it('say that a function is being reset until its DMA has ended', patient, (context) => {
+  it('report a function reset until its DMA has ended', patient, (context) => {
     const bench = build(requireTool('verilator', context));
     const accesses = new Accesses(shape);
     const status = ofFunction('status');

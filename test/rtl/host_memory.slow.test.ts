@@ -7,16 +7,16 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 const block = 'host_memory';
 const patient = { timeout: 600_000 };
 const small = { UNDERLYING_FUNCTIONS: 2, VIRTUAL_COLLECT_BUFFERS: 8, QUEUE_PAIRS: 32 };
-/** Wide beats and few accesses under way, so that there are often as many as can be; and the other way round. */
+/** Wide beats with few accesses in flight, so that the limit is often reached; and the reverse. */
 const shapes: readonly Shape[] = [
   { BEAT_BYTES: 64, OUTSTANDING: 4, ...small },
   { BEAT_BYTES: 16, OUTSTANDING: 64, ...small },
 ];
-/** Clocks from a burst to its answer. */
+/** Clocks from a burst to its response. */
 const latencies = [0, 50, 100, 200, 400];
 
 describe('host_memory in SystemVerilog', () => {
-  it('has no warning at any width of a beat', patient, (context) => {
+  it('passes lint without warnings at every beat width', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const BEAT_BYTES of [8, 16, 32, 64])
       expect(lint(verilator, block, { ...small, BEAT_BYTES })).toBe('');
@@ -25,7 +25,7 @@ describe('host_memory in SystemVerilog', () => {
   const figures: number[][] = [];
 
   it.for(shapes)(
-    'does to host memory what the device model does, whatever the host answers: $BEAT_BYTES B a beat, $OUTSTANDING accesses',
+    'accesses host memory like the device model for any answers of the host: $BEAT_BYTES B per beat, $OUTSTANDING accesses',
     patient,
     (shape, context) => {
       const bench = buildBench(requireTool('verilator', context), block, shape);
@@ -52,11 +52,11 @@ describe('host_memory in SystemVerilog', () => {
     },
   );
 
-  it('has as many records under way as it can have: figures', async (context) => {
+  it('keeps the maximum number of records in flight: figures', async (context) => {
     requireTool('verilator', context);
     expect(figures).toHaveLength(shapes.length * latencies.length);
     for (const [beatBytes, outstanding, latency, records, clocks] of figures) {
-      // The bus, a clock between two requests, or the distance; and what a read of the host's head takes.
+      // Bus cycles plus one clock between requests, or the host's latency; plus the reads of the host's head.
       const least = Math.max(64 / beatBytes!, 2, (latency! + 12) / outstanding!);
       expect(clocks! / records!).toBeLessThan(1.1 * least + (4 * (latency! + 20)) / records!);
     }

@@ -13,7 +13,7 @@ const clocks = 20_000;
 const numbers = (found: RegExpExecArray): number[] => found.slice(1).map(Number);
 
 describe('icrc_append in SystemVerilog', () => {
-  it('has no warning at any width of a beat', patient, (context) => {
+  it('passes lint without warnings at every beat width', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const BEAT_BYTES of widths) expect(lint(verilator, block, { BEAT_BYTES })).toBe('');
   });
@@ -21,7 +21,7 @@ describe('icrc_append in SystemVerilog', () => {
   const figures: number[][] = [];
 
   it.for(widths)(
-    'is appended to packets as the device model does it, whatever pauses there are: %i B a beat',
+    'appends the same ICRC as the device model for any stalls: %i B per beat',
     patient,
     (BEAT_BYTES, context) => {
       const bench = buildBench(requireTool('verilator', context), block, { BEAT_BYTES });
@@ -43,11 +43,11 @@ describe('icrc_append in SystemVerilog', () => {
     },
   );
 
-  it('is appended at a beat a clock: figures', async (context) => {
+  it('appends the ICRC at one beat per clock: figures', async (context) => {
     requireTool('verilator', context);
     expect(figures).toHaveLength(3 * widths.length);
     for (const [beatBytes, , bytes, beats, spent, first] of figures) {
-      // Only the end of a first packet that has left before its end was there is waited for.
+      // Only a first packet that left before its end arrived can stall the output.
       expect(spent! - beats!).toBeLessThanOrEqual(
         bytes! > 32 * beatBytes! ? first! + Math.log2(beatBytes!) + 6 : 0,
       );

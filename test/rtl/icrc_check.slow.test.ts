@@ -12,13 +12,13 @@ const clocks = 20_000;
 const numbers = (found: RegExpExecArray): number[] => found.slice(1).map(Number);
 
 describe('icrc_check in SystemVerilog', () => {
-  it('has no warning at any width of a beat', patient, (context) => {
+  it('passes lint without warnings at every beat width', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const BEAT_BYTES of widths) expect(lint(verilator, block, { BEAT_BYTES })).toBe('');
   });
 
   it.for(widths)(
-    'is checked as the device model does it, with bits turned over anywhere: %i B a beat',
+    'gives the same verdict as the device model for bits flipped anywhere: %i B per beat',
     patient,
     (BEAT_BYTES, context) => {
       const bench = buildBench(requireTool('verilator', context), block, { BEAT_BYTES });

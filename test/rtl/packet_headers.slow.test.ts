@@ -13,7 +13,7 @@ const clocks = 20_000;
 const numbers = (found: RegExpExecArray): number[] => found.slice(1).map(Number);
 
 describe('packet_headers in SystemVerilog', () => {
-  it('has no warning at any width of a beat', patient, (context) => {
+  it('passes lint without warnings at every beat width', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const BEAT_BYTES of widths) expect(lint(verilator, block, { BEAT_BYTES })).toBe('');
   });
@@ -21,7 +21,7 @@ describe('packet_headers in SystemVerilog', () => {
   const figures: number[][] = [];
 
   it.for(widths)(
-    'builds packets as the device model does it, whatever pauses there are: %i B a beat',
+    'builds the same packets as the device model for any stalls: %i B per beat',
     patient,
     (BEAT_BYTES, context) => {
       const bench = buildBench(requireTool('verilator', context), block, { BEAT_BYTES });
@@ -43,16 +43,16 @@ describe('packet_headers in SystemVerilog', () => {
         ))
           figures.push([BEAT_BYTES, ...numbers(found)]);
       }
-      // 38 that have a meaning, and nine that are reserved.
+      // 38 defined opcodes and nine reserved ones.
       expect(Math.max(...most)).toBe(47);
     },
   );
 
-  it('builds packets at a beat a clock: figures', async (context) => {
+  it('builds packets at one beat per clock: figures', async (context) => {
     requireTool('verilator', context);
     expect(figures).toHaveLength(5 * widths.length);
     for (const [beatBytes, packets, , beats, spent] of figures) {
-      // Where a last beat holds nothing but a part of the ICRC, or the headers begin far down in theirs, a beat more goes in than comes out.
+      // If a last beat holds only part of the ICRC, or the headers begin late in their beat, one beat more goes in than out.
       expect(spent! - beats!).toBeLessThanOrEqual(packets! + 16 + Math.log2(beatBytes!));
     }
     const columns = ['BEAT_BYTES', 'packets', 'bytes of payload', 'beats', 'clocks', 'clocks to the first'];

@@ -16,13 +16,13 @@ const seeds = [1, 2, 3];
 const clocks = 20_000;
 
 describe('packet_memory in SystemVerilog', () => {
-  it('has no warning', patient, (context) => {
+  it('passes lint without warnings', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const shape of shapes) expect(lint(verilator, block, shape)).toBe('');
   });
 
   it.for(shapes)(
-    'does what that of the device model does: $BEAT_BYTES B a beat, $USES uses',
+    'matches the device model: $BEAT_BYTES B per beat, $USES uses',
     patient,
     (shape, context) => {
       const bench = buildBench(requireTool('verilator', context), block, shape);

@@ -12,13 +12,13 @@ const clocks = 30_000;
 const numbers = (found: RegExpExecArray): number[] => found.slice(1).map(Number);
 
 describe('packet_parse in SystemVerilog', () => {
-  it('has no warning at any width of a beat', patient, (context) => {
+  it('passes lint without warnings at every beat width', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const BEAT_BYTES of widths) expect(lint(verilator, block, { BEAT_BYTES })).toBe('');
   });
 
   it.for(widths)(
-    'says of packets what the device model does, with anything wrong in them: %i B a beat',
+    'gives the same verdict as the device model for any error in a packet: %i B per beat',
     patient,
     (BEAT_BYTES, context) => {
       const bench = buildBench(requireTool('verilator', context), block, { BEAT_BYTES });
@@ -34,13 +34,13 @@ describe('packet_parse in SystemVerilog', () => {
         expect(packets! - dropped!).toBeGreaterThan(100);
         expect(tagged).toBeGreaterThan(50);
         expect(infiniband).toBeGreaterThan(100);
-        // Four clocks to where the packet ends, those of icrc_check, and two to the verdict.
+        // Four clocks to the end of the packet, the clocks of icrc_check, and two to the verdict.
         expect(latest).toBe(12 + Math.log2(BEAT_BYTES));
         most.push(reasons!);
-        // 38 that have a meaning, and nine that are reserved.
+        // 38 defined opcodes and nine reserved ones.
         expect(output).toContain('\n47 opcodes in each of 4 framings\n');
       }
-      // None, and all but those of VCRC and of the destination.
+      // No reason, and all reasons except VCRC and those of the destination.
       expect(Math.max(...most)).toBe(18);
     },
   );

@@ -16,13 +16,13 @@ const seeds = [1, 2, 3];
 const clocks = 40_000;
 
 describe('packet_receiver in SystemVerilog', () => {
-  it('has no warning', patient, (context) => {
+  it('passes lint without warnings', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const shape of shapes) expect(lint(verilator, block, shape)).toBe('');
   });
 
   it.for(shapes)(
-    'passes on what the device model does, and counts the rest: $BEAT_BYTES B a beat, $BUFFERS buffers',
+    'forwards the same packets as the device model, and counts the dropped ones: $BEAT_BYTES B per beat, $BUFFERS buffers',
     patient,
     (shape, context) => {
       const bench = buildBench(requireTool('verilator', context), block, shape);
@@ -40,11 +40,11 @@ describe('packet_receiver in SystemVerilog', () => {
         expect(notifications).toBeGreaterThan(0);
         if (most === shape['BUFFERS']) waitedForBuffers += waited!;
         mostReasons = Math.max(mostReasons, reasons!);
-        // Those of packet_parse, and three to where it is offered.
+        // The clocks of packet_parse, and three until the packet is offered.
         expect(latest).toBe(15 + Math.log2(shape['BEAT_BYTES'] as number));
       }
       expect(waitedForBuffers).toBeGreaterThan(100);
-      // None, and all but those of VCRC and of the destination.
+      // No reason, and all reasons except VCRC and those of the destination.
       expect(mostReasons).toBe(18);
     },
   );

@@ -23,7 +23,7 @@ export interface Proof {
    * exclusive ors of many bits.
    */
   readonly gates?: boolean;
-  /** A fault to build in: what stands in a source once, and what stands there instead. */
+  /** A fault to build in: a text that occurs once in a source, and its replacement. */
   readonly fault?: { readonly source: string; readonly from: string; readonly to: string };
 }
 
@@ -61,7 +61,7 @@ function solve(
   }
 }
 
-/** The source, or where it has the fault a copy with it. */
+/** The source, or a copy of it with the fault. */
 function withFault(source: string, fault: Proof['fault'], directory: string): string {
   if (fault === undefined || path.basename(source, '.sv') !== fault.source) return source;
   const text = readFileSync(source, 'utf8');
@@ -115,7 +115,7 @@ function ask(
   }
 }
 
-/** As solve, from reset, bit by bit; of a block without registers at once. */
+/** Like solve, from reset, bit by bit; without unrolling for a block without registers. */
 function search(proof: Proof, clocks: number, yosys: string, mutant?: string): boolean {
   const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-proof-'));
   try {
@@ -141,12 +141,12 @@ function search(proof: Proof, clocks: number, yosys: string, mutant?: string): b
   }
 }
 
-/** Commands of Yosys that read what is to be proved. */
+/** Yosys commands that read the sources of the proof. */
 function read({ sources, top, parameters = {}, defines = [] }: Proof, mutant?: string): string[] {
   const all = [...defines, ...(mutant === undefined ? [] : [`FPGA_VERBS_MUTANT_${mutant.toUpperCase()}`])];
   return [
     `read_verilog -defer -sv -formal -DFORMAL ${all.map((name) => `-D${name} `).join('')}-I ${root}fpga/formal ${sources.join(' ')}`,
-    // All at once: with some of them alone, Yosys would make the others at their default sizes first.
+    // One command for all sources: otherwise Yosys would elaborate some modules at their default sizes first.
     ...(Object.keys(parameters).length === 0
       ? []
       : [

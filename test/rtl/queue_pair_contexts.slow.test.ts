@@ -15,7 +15,7 @@ const seeds = [1, 2, 3];
 const clocks = 20_000;
 
 describe('queue_pair_contexts in SystemVerilog', () => {
-  it('has no warning', patient, (context) => {
+  it('passes lint without warnings', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const shape of shapes) expect(lint(verilator, block, shape)).toBe('');
   });
@@ -23,7 +23,7 @@ describe('queue_pair_contexts in SystemVerilog', () => {
   const figures: number[][] = [];
 
   it.for(shapes)(
-    'answers as that of the device model does: $CONTEXTS contexts, $READERS readers',
+    'matches the device model: $CONTEXTS contexts, $READERS readers',
     patient,
     (shape, context) => {
       const bench = buildBench(requireTool('verilator', context), block, shape);
@@ -53,7 +53,7 @@ describe('queue_pair_contexts in SystemVerilog', () => {
     },
   );
 
-  it('answers one of two readers in each clock, while another block writes: figures', async (context) => {
+  it('answers one of two readers per clock while another block writes: figures', async (context) => {
     requireTool('verilator', context);
     expect(figures).toHaveLength(shapes.length);
     for (const [, , reads, spent] of figures) expect(spent).toBeLessThan(reads! + 16);

@@ -12,42 +12,38 @@ const seeds = [1, 2, 3];
 const clocks = 20_000;
 
 describe('queue_pair_directory in SystemVerilog', () => {
-  it('has no warning', patient, (context) => {
+  it('passes lint without warnings', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const shape of shapes) expect(lint(verilator, block, shape)).toBe('');
   });
 
   const figures: number[][] = [];
 
-  it.for(shapes)(
-    'does what that of the device model does: $QUEUE_PAIRS queue pairs',
-    patient,
-    (shape, context) => {
-      const bench = buildBench(requireTool('verilator', context), block, shape);
-      for (const seed of seeds) {
-        const { output, ok } = bench.run(seed, clocks);
-        expect(ok, output).toBe(true);
-        const [pins, refused, commands, notDone, quiet] =
-          /^(\d+) pins in \d+ clocks, (\d+) refused, (\d+) commands, (\d+) not done, (\d+) became quiet$/m
-            .exec(output)!
-            .slice(1)
-            .map(Number);
-        expect(pins! - refused!).toBeGreaterThan(1000);
-        expect(refused).toBeGreaterThan(500);
-        expect(commands! - notDone!).toBeGreaterThan(1000);
-        expect(notDone).toBeGreaterThan(100);
-        expect(quiet).toBeGreaterThan(100);
-        if (seed !== 1) continue;
-        const [stream, spent] = /^(\d+) pins and as many unpins in (\d+) clocks$/m
+  it.for(shapes)('matches the device model: $QUEUE_PAIRS queue pairs', patient, (shape, context) => {
+    const bench = buildBench(requireTool('verilator', context), block, shape);
+    for (const seed of seeds) {
+      const { output, ok } = bench.run(seed, clocks);
+      expect(ok, output).toBe(true);
+      const [pins, refused, commands, notDone, quiet] =
+        /^(\d+) pins in \d+ clocks, (\d+) refused, (\d+) commands, (\d+) not done, (\d+) became quiet$/m
           .exec(output)!
           .slice(1)
           .map(Number);
-        figures.push([shape['QUEUE_PAIRS'] as number, stream!, stream!, spent!]);
-      }
-    },
-  );
+      expect(pins! - refused!).toBeGreaterThan(1000);
+      expect(refused).toBeGreaterThan(500);
+      expect(commands! - notDone!).toBeGreaterThan(1000);
+      expect(notDone).toBeGreaterThan(100);
+      expect(quiet).toBeGreaterThan(100);
+      if (seed !== 1) continue;
+      const [stream, spent] = /^(\d+) pins and as many unpins in (\d+) clocks$/m
+        .exec(output)!
+        .slice(1)
+        .map(Number);
+      figures.push([shape['QUEUE_PAIRS'] as number, stream!, stream!, spent!]);
+    }
+  });
 
-  it('takes an access in each clock, to one queue pair too: figures', async (context) => {
+  it('accepts an access per clock, also to the same queue pair: figures', async (context) => {
     requireTool('verilator', context);
     expect(figures).toHaveLength(shapes.length);
     for (const [, pins, unpins, spent] of figures) expect(spent).toBeLessThan(pins! + unpins! + 16);

@@ -9,7 +9,7 @@ const script = `${root}fpga/scripts/simulation_speed.mjs`;
 
 describe('simulation of busy blocks at full size', () => {
   it.for(['hardware_linked_list_queue', 'collect_buffer', 'virtual_kick', 'hca_front', 'hca_board'])(
-    'takes no more instructions a clock than its budget: %s',
+    'takes at most its budget of instructions per clock: %s',
     { timeout: 900_000 },
     (block, context) => {
       requireTool('verilator', context);
@@ -21,12 +21,12 @@ describe('simulation of busy blocks at full size', () => {
       expect(rows.length).toBeGreaterThan(0);
       for (const [count, budget, done] of rows) {
         expect(count).toBeLessThanOrEqual(budget!);
-        expect(done).toBeGreaterThan(0.1); // It was busy.
+        expect(done).toBeGreaterThan(0.1); // The block was busy.
       }
     },
   );
 
-  it('is told of every block with what is required', () => {
+  it('is documented with its budget for every block', () => {
     const rows = readFileSync(`${root}fpga/doc/simulation.md`, 'utf8')
       .split('\n')
       .map((line) => line.slice(2, -2).split(' | '))

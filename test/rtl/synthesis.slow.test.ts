@@ -47,8 +47,8 @@ function cell(type: string, inputs: Record<string, number[]>, outputs: Record<st
 }
 
 describe('synthesis of the blocks', () => {
-  // Yosys 0.23 takes an operator in front of a size into the size: ~12'(x) is (~12)'(x) to it, and IEEE 1800 says ~(12'(x)).
-  it('is given no operator of one operand in front of a size', () => {
+  // Yosys 0.23 parses ~12'(x) as (~12)'(x); IEEE 1800 defines it as ~(12'(x)).
+  it('gets no unary operator before a size cast', () => {
     const sources = readdirSync(`${root}fpga`, { recursive: true, encoding: 'utf8' }).filter(
       (name) => /\.svh?$/.test(name) && !name.startsWith('slang/'),
     );
@@ -62,9 +62,9 @@ describe('synthesis of the blocks', () => {
     expect(found).toEqual([]);
   });
 
-  it('reads every block at every width, and finds every wire driven', { timeout: 600_000 }, (context) => {
+  it('reads every block at every width and finds no undriven wire', { timeout: 600_000 }, (context) => {
     requireTool('yosys', context);
-    // The others are in these.
+    // These contain the other blocks.
     const blocks = [
       'hardware_linked_list_queue',
       'burst_reader',
@@ -81,12 +81,12 @@ describe('synthesis of the blocks', () => {
     expect(said.match(/nothing wrong/g)).toHaveLength(28);
   });
 
-  it('reads every block at every width by slang too', { timeout: 600_000 }, (context) => {
+  it('reads every block at every width with slang', { timeout: 600_000 }, (context) => {
     const slang = `${root}fpga/scripts/slang.mjs`;
-    // Not from Debian: no machine that lacks a way to them fails for it.
+    // slang is not a Debian package: a machine that cannot download it skips the test.
     if (spawnSync(process.execPath, [slang, '--install']).status !== 0)
       leaveOut('the packages of fpga/slang cannot be installed: see npm ci --prefix fpga/slang', context);
-    // These have the other blocks in them.
+    // These contain the other blocks.
     const said = execFileSync(
       process.execPath,
       [
@@ -107,7 +107,7 @@ describe('synthesis of the blocks', () => {
   });
 
   it.each(['Xilinx 7-series', 'UltraScale+', 'ECP5'])(
-    'has a row for every block, and every width, for %s',
+    'is documented with a row for every block and width, for %s',
     (family) => {
       const rows = readFileSync(`${root}fpga/doc/synthesis.md`, 'utf8')
         .split('\n')
@@ -139,7 +139,7 @@ describe('synthesis of the blocks', () => {
   );
 
   it.each(fullDesignsOf([]))(
-    'has $block within its budget at full size: $size',
+    'keeps $block within its budget at full size: $size',
     ({ block, size, budget }) => {
       const rows = readFileSync(`${root}fpga/doc/synthesis.md`, 'utf8')
         .split('\n')
@@ -154,7 +154,7 @@ describe('synthesis of the blocks', () => {
     },
   );
 
-  it('tells what the longest paths end in', () => {
+  it('reports where the longest paths end', () => {
     const cells = [
       cell('FDRE', { D: [9] }, { Q: [2] }),
       cell('LUT2', { I0: [2] }, { O: [4] }),
@@ -169,7 +169,7 @@ describe('synthesis of the blocks', () => {
     ]);
   });
 
-  it('puts the latest signal on the fastest input of a look-up table, which does the same', () => {
+  it('puts the latest signal on the fastest input of a look-up table without changing its function', () => {
     const library = `
 module LUT1(output O, input I0);
   specify
@@ -189,7 +189,7 @@ module CARRY(input [1:0] S, output [1:0] O);
     (S[1] => O[1]) = 7;
   endspecify
 endmodule`;
-    // Of signals 1 (late), 2 (at once) and 3 (a little late): 1 and not 3, or 2.
+    // Signals 1 (late), 2 (immediate) and 3 (a little late): (1 and not 3) or 2.
     const says = (late: number, once: number, little: number): number => (late & ~little) | once;
     const contents = Array.from({ length: 8 }, (_, at) =>
       says((7 - at) & 1, (7 - at) & 2 ? 1 : 0, (7 - at) & 4 ? 1 : 0),
@@ -222,7 +222,7 @@ endmodule`;
       cell('LUT2', { I0: [2], I1: [3] }, { O: [4] }),
       cell('CARRY4', { S: [4] }, { CO: [5] }),
       cell('LUT6', { I0: [5] }, { O: [6] }),
-      // Read at address A; D takes data with the clock, and is no part of the path.
+      // Read at address A; D is clocked, so it is not part of the path.
       cell('RAM32M', { ADDRA: [6], ADDRB: [7], DIA: [8] }, { DOA: [7], DOB: [8] }),
       cell('FDRE', { C: [1], D: [8] }, { Q: [3] }),
     ];

@@ -35,7 +35,7 @@ function dryRun(tclsh: string, slack: number): { commands: string; error: string
   return { commands: stdout, error: stderr, ok: status === 0 };
 }
 
-/** The ports of a module, in its file, and their bits: none, or as many as the range that begins the port says. */
+/** The ports of a module, read from its file, with their widths in bits. */
 function portsOf(file: string): { port: string; bits: number | undefined }[] {
   const declarations = readFileSync(file, 'utf8').matchAll(
     /^ {4}(?:input|output) logic (?:\[(\d+):0\] )?(\w+),?$/gm,
@@ -46,7 +46,7 @@ function portsOf(file: string): { port: string; bits: number | undefined }[] {
   }));
 }
 
-/** Port, with its bit, and pin of each line that places one. */
+/** The port bit and the pin of each placement line. */
 function pinsOf(file: string): { pin: string; port: string }[] {
   const lines = readFileSync(file, 'utf8').matchAll(
     /PACKAGE_PIN (\w+).* \[get_ports \{?(\w+(?:\[\d+\])?)\}?\]$/gm,
@@ -54,8 +54,8 @@ function pinsOf(file: string): { pin: string; port: string }[] {
   return [...lines].map(([, pin, port]) => ({ pin: pin!, port: port! }));
 }
 
-describe('the VCU118, without the tool of its vendor', () => {
-  it('has a top level without a warning', { timeout: 60_000 }, (context) => {
+describe("the VCU118 design, without the vendor's tool,", () => {
+  it('has a top level that passes lint without warnings', { timeout: 60_000 }, (context) => {
     const verilator = requireTool('verilator', context);
     const { stdout, stderr, status } = spawnSync(
       verilator,
@@ -66,8 +66,8 @@ describe('the VCU118, without the tool of its vendor', () => {
     expect(status).toBe(0);
   });
 
-  // Small, as it is to be compiled in seconds, and with fewer PCBs and credits than there are commands.
-  it('ends every command that is written, and gives back what it took', { timeout: 120_000 }, (context) => {
+  // Small enough to compile in seconds, with fewer PCBs and credits than commands.
+  it('completes every written command, and frees its resources', { timeout: 120_000 }, (context) => {
     const shape = {
       BEAT_BYTES: 8,
       UNDERLYING_FUNCTIONS: 2,
@@ -102,7 +102,7 @@ describe('the VCU118, without the tool of its vendor', () => {
     expect(stdout).toBe('400 commands\n');
   });
 
-  it('is built from what the top level needs, with the numbers by which the driver finds it', (context) => {
+  it('is built from the sources of the top level, with the PCI IDs that the driver looks for', (context) => {
     const { commands, error, ok } = dryRun(requireTool('tclsh', context), 0.1);
     expect(error).toBe('');
     expect(ok).toBe(true);
@@ -118,13 +118,13 @@ describe('the VCU118, without the tool of its vendor', () => {
     expect(setting('xdma_num_usr_irq')).toBe(String(EVENT_QUEUES_PER_FUNCTION));
   });
 
-  it('is not built when its timing is not met', (context) => {
+  it('is not built if its timing is not met', (context) => {
     const { error, ok } = dryRun(requireTool('tclsh', context), -0.25);
     expect(ok).toBe(false);
     expect(error).toContain('timing is not met by 0.25 ns');
   });
 
-  it('has a shell with the ports of its stand-in', () => {
+  it('has a shell with the same ports as its stand-in', () => {
     const made = [
       ...readFileSync(`${board}/pcie_shell.tcl`, 'utf8').matchAll(/^create_bd_(?:intf_)?port .* (\w+)$/gm),
     ].map(([, name]) => name!);
@@ -133,11 +133,11 @@ describe('the VCU118, without the tool of its vendor', () => {
     expect(ports.filter((port) => !made.some((name) => port.startsWith(name)))).toEqual([]);
   });
 
-  it('has one pin for each port, and one port for each pin', () => {
+  it('has one pin per port, and one port per pin', () => {
     const placed = pinsOf(`${board}/vcu118.xdc`);
     const pins = [...placed, ...pinsOf(`${board}/ethernet.xdc`)].map(({ pin }) => pin);
     expect(pins).toHaveLength(new Set(pins).size);
-    // The tool places the other half of a pair of a transceiver.
+    // The vendor's tool places the other half of a transceiver pair.
     const ports = portsOf(`${board}/vcu118.sv`)
       .filter(({ port }) => !port.endsWith('_n') || port === 'pcie_reset_n')
       .flatMap(({ port, bits }) =>

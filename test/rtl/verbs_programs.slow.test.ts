@@ -9,9 +9,9 @@ import { root } from './blocks.ts';
 const ownRtlFabric = (): string => ownFabric().replace('emu:', 'rtl:');
 
 // The time limit is for the build of the RTL.
-describe('programs of libibverbs on boards with blocks in RTL', { timeout: 900_000 }, () => {
+describe('libibverbs programs on boards with blocks in RTL', { timeout: 900_000 }, () => {
   it.for([['ibv_rc_pingpong'], ['ibv_rc_pingpong', '-e'], ['ibv_ud_pingpong'], ['ibv_srq_pingpong']])(
-    '%j',
+    '%j succeeds',
     async ([program, ...words], context) => {
       requireTool('verilator', context);
       requireTool('ibv_rc_pingpong', context);
@@ -24,7 +24,7 @@ describe('programs of libibverbs on boards with blocks in RTL', { timeout: 900_0
     },
   );
 
-  it('ib_write_lat', async (context) => {
+  it('ib_write_lat succeeds', async (context) => {
     requireTool('verilator', context);
     requireTool('ib_send_lat', context);
     buildAddon('ibverbs_rtl');
@@ -33,7 +33,7 @@ describe('programs of libibverbs on boards with blocks in RTL', { timeout: 900_0
     expect(client.out).toMatch(/^ 64 +50 +\d/m);
   });
 
-  it('one board has blocks in RTL, the other is the model', async (context) => {
+  it('a board with blocks in RTL and a board of the model exchange messages', async (context) => {
     requireTool('verilator', context);
     requireTool('ibv_rc_pingpong', context);
     buildAddon('ibverbs_rtl');
@@ -45,7 +45,7 @@ describe('programs of libibverbs on boards with blocks in RTL', { timeout: 900_0
     }
   });
 
-  it('a size that the RTL does not have is refused in words', async (context) => {
+  it('a board size that the RTL lacks is refused with a message', async (context) => {
     requireTool('verilator', context);
     requireTool('ibv_rc_pingpong', context);
     buildAddon('ibverbs_rtl');
@@ -56,9 +56,9 @@ describe('programs of libibverbs on boards with blocks in RTL', { timeout: 900_0
     );
   });
 
-  // Its collect_buffer waits for a DWORD that does not come: the driver takes each command back when the limit
-  // for half-written ones has passed, one second, and posts it by the send queue.
-  it('it is the RTL that works: a fault there is seen', async (context) => {
+  // Its collect_buffer waits for a DWORD that never arrives: the driver cancels each command when the limit
+  // for half-written commands, one second, has passed, and posts it through the send queue.
+  it('a fault in the RTL makes the program fail', async (context) => {
     requireTool('verilator', context);
     requireTool('ibv_rc_pingpong', context);
     buildAddon('ibverbs_rtl');

@@ -7,11 +7,11 @@ import { protocolSources, root, rtlSources } from './blocks.ts';
 /** Parameters of a block: numbers, and booleans for those of one bit. */
 export type Shape = Readonly<Record<string, number | boolean>>;
 
-/** A bench that is built. */
+/** A built bench. */
 export interface Bench {
-  /** Where it is run. */
+  /** The folder in which it runs. */
   readonly directory: string;
-  /** Runs it with these arguments; what it printed, and whether it went through. */
+  /** Runs the bench with these arguments; returns its output and whether it succeeded. */
   run(...args: readonly (string | number)[]): { output: string; ok: boolean };
 }
 
@@ -25,16 +25,16 @@ export function lint(verilator: string, block: string, shape: Shape): string {
   return status === 0 ? stdout + stderr : `${stdout}${stderr}status ${status}`;
 }
 
-/** Where runs leave what they have covered; undefined: they do not look (npm run fpga:coverage). */
+/** The folder for coverage data; undefined: runs do not collect coverage (npm run fpga:coverage). */
 const coverage = process.env['FPGA_VERBS_RTL_COVERAGE'];
 
-/** Where the first bench of each shape of a block was built. */
+/** The folder in which the first bench of each shape of a block was built. */
 const built = new Map<string, string>();
 
-/** The device model, which benches are linked with. */
+/** The device model, to which benches are linked. */
 const model = `${root}build/native/libfpga_verbs_native.a`;
 
-/** Options of make for what Verilator writes: as one source, not optimized, for compiling takes longer than it runs. */
+/** Options of make for Verilator's output: one unoptimized source, because compiling takes longer than running. */
 export const compiledAtOnce = ['VM_PARALLEL_BUILDS=0', 'OPT_FAST=-O0', 'OPT_SLOW=-O0', 'OPT_GLOBAL=-O0'];
 
 /**
@@ -62,7 +62,7 @@ export function buildBench(
   const defines = Object.entries(shape).map(([parameter, value]) => `-D${parameter}=${Number(value)}`);
   const flags = ['-std=c++20', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
   const options = ['--cc', '--exe', '--assert', '-Wall', '-O3', '--Mdir', directory];
-  // Signals that only the right way uses are unused with a fault: no reason to stop.
+  // A fault can leave signals unused, which must not stop the build.
   const fault = mutant === undefined ? [] : [`-DFPGA_VERBS_MUTANT_${mutant.toUpperCase()}`, '-Wno-fatal'];
   execFileSync(
     verilator,
@@ -85,7 +85,7 @@ export function buildBench(
   const first = built.get(sameShape);
   if (first === undefined) built.set(sameShape, directory);
   else shareObjects(first, directory);
-  rmSync(path.join(directory, `V${block}`), { force: true }); // make does not see that the model has changed
+  rmSync(path.join(directory, `V${block}`), { force: true }); // make does not notice a changed model
   execFileSync('make', ['-s', '-j', '2', '-C', directory, '-f', `V${block}.mk`, ...compiledAtOnce], {
     stdio: 'pipe',
   });
@@ -106,7 +106,7 @@ export function buildBench(
   };
 }
 
-/** Copies what is the same in all benches of a shape: Verilator's library, and the bench, which sees only the ports of the RTL. */
+/** Copies the objects that all benches of a shape share: Verilator's library, and the bench, which uses only the RTL's ports. */
 function shareObjects(from: string, to: string): void {
   for (const file of readdirSync(from))
     if (/\.[od]$/.test(file) && !file.startsWith('V'))

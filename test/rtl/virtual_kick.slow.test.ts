@@ -9,7 +9,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 const block = 'virtual_kick';
 const patient = { timeout: 600_000 };
 
-/** Few lanes, credits and entries, so that all of them run out. */
+/** Few lanes, credits and entries, so that all run out. */
 const small: Shape = {
   UNDERLYING_FUNCTIONS: 3,
   TRANSMIT_VIRTUAL_LANES: 7,
@@ -22,7 +22,7 @@ const small: Shape = {
   SHARED_EXECUTION_CREDITS_CAP: 2,
   SHARED_COMPLETION_CREDITS_CAP: 3,
 };
-/** Credits for what is on its way between the start of a command and its finish. */
+/** Credits for the commands between start and finish. */
 const roomy: Shape = { ...small, ENTRIES: 28, EXECUTION_CREDITS_PER_LANE: 4, COMPLETION_CREDITS_PER_LANE: 4 };
 const least: Shape = {
   UNDERLYING_FUNCTIONS: 1,
@@ -36,12 +36,12 @@ const least: Shape = {
 const faults = ['lane_left_early', 'load_ignored', 'list_size_ignored', 'dropped_waits_for_credit'];
 
 describe('virtual_kick in SystemVerilog', () => {
-  it('has no warning', patient, (context) => {
+  it('passes lint without warnings', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const shape of [small, least, {}]) expect(lint(verilator, block, shape)).toBe('');
   });
 
-  it('starts a command in every clock: figures', patient, async (context) => {
+  it('starts a command per clock: figures', patient, async (context) => {
     const { output, ok } = buildBench(requireTool('verilator', context), block, roomy).run(1, 2000);
     expect(ok, output).toBe(true);
     const [, ...stream] = /(\d+) started in (\d+) clocks on end, (\d+) clocks from a kick/
@@ -50,7 +50,7 @@ describe('virtual_kick in SystemVerilog', () => {
     await expectFigures(block, ['commands started', 'clocks', 'clocks from a kick to its start'], [stream]);
   });
 
-  it('does what the device model does', patient, (context) => {
+  it('matches the device model', patient, (context) => {
     const bench = buildBench(requireTool('verilator', context), block, small);
     for (const seed of [1, 2, 3]) {
       const { output, ok } = bench.run(seed, 20_000);
@@ -64,7 +64,7 @@ describe('virtual_kick in SystemVerilog', () => {
     }
   });
 
-  it.for(faults)('is caught by the bench with a fault built in: %s', patient, (fault, context) => {
+  it.for(faults)('fails its bench with the fault %s', patient, (fault, context) => {
     const { output, ok } = buildBench(requireTool('verilator', context), block, small, fault).run(1, 30_000);
     expect(ok).toBe(false);
     expect(output).toMatch(/^seed 1, clock \d+: .*RTL/m);
@@ -75,25 +75,25 @@ describe('proofs of virtual_kick', () => {
   const pool: Proof = {
     sources: ['linked_list_queue_pkg', 'credit_pool'].map((name) => `${root}fpga/rtl/lists/${name}.sv`),
     top: 'credit_pool',
-    // Caps are more together than there is to share: it runs out before they are reached.
+    // The caps exceed the shared total, so the total runs out before the caps are reached.
     parameters: { OWNERS: 2, OWN: 1, SHARED: 3, SHARED_CAP: 2, SETTABLE: 0, RETURNS: 3, CREDIT_WIDTH: 3 },
     defines: ['FORMAL_CREDIT_POOL'],
   };
 
-  it('a pool gives no credit that is not there, and loses none', patient, (context) => {
+  it('a pool grants only existing credits, and loses none', patient, (context) => {
     expect(holds(pool, 'from reset', 4, context)).toBe(true);
     expect(holds(pool, 'by induction', 1, context)).toBe(true);
   });
 
   it.for(['shared_credit_cap_ignored', 'entry_credit_leaked'])(
-    'a pool fails with %s',
+    'a fault in a pool fails the proof: %s',
     patient,
     (mutant, context) => {
       expect(holds(pool, 'from reset', 7, context, mutant)).toBe(false);
     },
   );
 
-  it('a pool fails where it gives one shared credit more than there are', patient, (context) => {
+  it('a pool that grants one shared credit too many fails the proof', patient, (context) => {
     const fault = {
       source: 'credit_pool',
       from: 'assign has_shared = all_shared_held < shared;',
@@ -108,7 +108,7 @@ describe('proofs of virtual_kick', () => {
     parameters: { QUEUE_PAIRS: 4, LANES: 3, COUNT_WIDTH: 3 },
   };
 
-  it('a queue pair stays on its lane as long as it has commands there', patient, (context) => {
+  it('a queue pair stays on its lane while it has commands there', patient, (context) => {
     expect(holds(laneHolds, 'from reset', 6, context)).toBe(true);
     expect(holds(laneHolds, 'by induction', 2, context)).toBe(true);
     expect(holds(laneHolds, 'from reset', 10, context, 'lane_left_early')).toBe(false);
@@ -135,7 +135,7 @@ describe('proofs of virtual_kick', () => {
     },
   };
 
-  it('a lane holds the credits of what it has started', patient, (context) => {
+  it('a lane holds the credits of its started commands', patient, (context) => {
     expect(holds(whole, 'from reset', 2, context)).toBe(true);
     expect(holds(whole, 'by induction', 1, context)).toBe(true);
     for (const mutant of ['credit_leaked', 'started_without_completion_credit'])

@@ -11,7 +11,7 @@ const { draw, simulate, wavesOf } = (await import(`${root}fpga/scripts/waveform.
 };
 
 it(
-  'the waveform in the documents is that of a new simulation, see npm run fpga:waveform',
+  'the documented waveform matches a new simulation (npm run fpga:waveform)',
   { timeout: 600_000 },
   (context) => {
     requireTool('verilator', context);

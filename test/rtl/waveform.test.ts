@@ -9,10 +9,10 @@ const { draw, signals, wavesOf } = (await import(`${root}fpga/scripts/waveform.m
   wavesOf(dump: string): Map<string, boolean[]>;
 };
 
-describe('waveform of a command', () => {
+describe('the waveform of a command', () => {
   const declarations = signals.map((name, index) => `$var wire  1 ${index}! ${name} $end\n`).join('');
 
-  it('is read from the simulation: a signal keeps its value until it changes', () => {
+  it('is read from the simulation, where a signal keeps its value until it changes', () => {
     const waves = wavesOf(`${declarations}#0\n00!\n14!\n#1\n10!\nb0101 x\n#2\n04!\n`);
     expect(waves.get(signals[0]!)).toEqual([false, true, true]);
     expect(waves.get(signals[4]!)).toEqual([true, true, false]);
@@ -21,7 +21,7 @@ describe('waveform of a command', () => {
     );
   });
 
-  it('is drawn with a line for each signal, high above low', () => {
+  it('is drawn as one line per signal, high above low', () => {
     const drawn = draw(new Map([['kick', [false, true]]]));
     const points = /points="([^"]+)"/
       .exec(drawn)![1]!
@@ -33,7 +33,7 @@ describe('waveform of a command', () => {
     expect(drawn).toContain('>kick</text>');
   });
 
-  it('in the documents has every signal', () => {
+  it('is documented with every signal', () => {
     const figure = readFileSync(`${root}fpga/doc/figures/hca_front.svg`, 'utf8');
     expect(signals.filter((name) => !figure.includes(`>${name}</text>`))).toEqual([]);
   });

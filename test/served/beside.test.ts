@@ -21,8 +21,8 @@ function lookAt(path: string, underlyingFunction: number): DeviceFunction {
   return closing(new DeviceFunction(loadAddon().openServed(path, underlyingFunction, true)));
 }
 
-describe('who looks at a function of a served board', () => {
-  it('needs none, and sees what its registers say, of each look its own', async () => {
+describe('an observer of a function of a served board', () => {
+  it('needs no function of its own, and reads registers with a selection of its own', async () => {
     const serving = serve();
     const { path } = serving;
     const client = open(`serve:${path}/1`);
@@ -41,9 +41,9 @@ describe('who looks at a function of a served board', () => {
   });
 
   it.each([
-    ['resets it', 1, RegionType.underlyingFunction, UNDERLYING_FUNCTION_RESET_OFFSET],
-    ['resets the device', 0, RegionType.control, CONTROL_CONTROL_OFFSET],
-  ])('%s in vain, and is ended', async (_, underlyingFunction, region, offset) => {
+    ['the function', 1, RegionType.underlyingFunction, UNDERLYING_FUNCTION_RESET_OFFSET],
+    ['the device', 0, RegionType.control, CONTROL_CONTROL_OFFSET],
+  ])('cannot reset %s, and is disconnected', async (_, underlyingFunction, region, offset) => {
     const serving = serve();
     const { path, served } = serving;
     const client = open(`serve:${path}/1`);
@@ -58,7 +58,7 @@ describe('who looks at a function of a served board', () => {
     ]);
   });
 
-  it('takes no lock, and gets no memory and no interrupt', () => {
+  it('cannot take a lock, or allocate memory', () => {
     const { path } = serve();
     const client = open(`serve:${path}/1`);
     const look = lookAt(path, 1);
@@ -68,7 +68,7 @@ describe('who looks at a function of a served board', () => {
     expect(client.createProtectionDomain()).toBeDefined();
   });
 
-  it('watches the same twice, each watch until it ends itself', async () => {
+  it('can watch the same function twice, and each watch ends separately', async () => {
     const { path } = serve();
     const client = open(`serve:${path}/1`);
     const pair = connectPair(client, client);
@@ -79,13 +79,13 @@ describe('who looks at a function of a served board', () => {
     expect(count).toBeGreaterThan(0);
     expect(second.take()).toHaveLength(count);
     first.close();
-    observer.queuePairs(); // the server has taken what was said before
+    observer.queuePairs(); // a round trip: the server has handled the earlier messages
     await exchange(pair, 12);
     expect(second.take().length).toBeGreaterThan(0);
     expect(second.lost).toBe(0);
   });
 
-  it('names a function that is there', () => {
+  it('can only open an existing function', () => {
     const { path } = serve({ underlyingFunctions: 2 });
     expect(() => loadAddon().openServed(path, 2, true)).toThrow(expect.objectContaining({ code: 'EINVAL' }));
   });

@@ -1,6 +1,6 @@
 import { loadTestAddon } from '../helpers/test_addon.ts';
 
-/** Uses of ring and socket by a client that is no driver. */
+/** Ways in which a misbehaving client uses its ring and socket. */
 export type Way =
   | 'writes malformed messages'
   | 'takes no replies'
@@ -11,12 +11,12 @@ export type Way =
 
 /** Clients of native/test/served_client_port.cpp. */
 export interface ServedClientPort {
-  /** Opens a function, misbehaves, and stays connected; gives whether the server has ended that. Throws an Error: it is not open. */
+  /** Opens a function, misbehaves, and stays connected; returns whether the server disconnected it. @throws Error the function cannot be opened */
   servedMisbehave(path: string, underlyingFunction: number, seed: number, way: Way): boolean;
-  /** Ends all that misbehaved. */
+  /** Ends all misbehaving clients. */
   servedLetGo(): void;
   /**
-   * A process of its own opens a function, works with it, and is ended by SIGKILL in the middle of a command. Gives the signal; 0: it could
+   * Runs a process that opens a function, uses it, and dies by SIGKILL in the middle of a command. Returns the signal; 0: the process could
    * not open the function.
    */
   servedDie(path: string, underlyingFunction: number, seed: number): number;

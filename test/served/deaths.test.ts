@@ -9,14 +9,14 @@ import type { Verbs } from '../helpers/make_verbs.ts';
 const sigkill = 9;
 const small = { queuePairs: 64, pageTableEntries: 4096, memoryKeys: 256 };
 
-/** A served board with two clients that go on, whatever a third does. */
+/** A served board with two well-behaved clients. */
 function serveTwo(): Serving & { readonly pair: [Connection, Connection] } {
   const serving = serve(small);
   const [one, other] = [1, 2].map((number) => open(`serve:${serving.path}/${number}`));
   return { ...serving, pair: connectPair(one!, other!) };
 }
 
-/** Function 3 is as new: nothing of it is in use, and a driver works with it. */
+/** Expects function 3 to be completely reclaimed: none of its resources is in use, and a driver works with it. */
 async function expectReclaimed({ path, board }: Serving): Promise<void> {
   const context = open(`serve:${path}/3`);
   const verbs = { context, board } as Verbs;
@@ -33,7 +33,7 @@ describe('a client of a served board', () => {
     ['takes no replies', 'it does not read its replies'],
     ['asks for what there is not', 'a request of an unknown kind'],
     ['sends garbage', 'a message that is not a request of this version'],
-  ])('that %s is not served any more, and the others are', async (way, reason) => {
+  ])('that %s is disconnected, and the others are still served', async (way, reason) => {
     const serving = serveTwo();
     for (const seed of [1, 2, 3]) {
       expect(clientPort.servedMisbehave(serving.path, 3, seed, way)).toBe(true);
@@ -47,18 +47,21 @@ describe('a client of a served board', () => {
     await expectReclaimed(serving);
   });
 
-  it.each<Way>(['fills its ring', 'stops'])('that %s harms no other, and leaves nothing', async (way) => {
-    const serving = serveTwo();
-    for (const seed of [4, 5, 6]) {
-      expect(clientPort.servedMisbehave(serving.path, 3, seed, way)).toBe(false);
-      for (let times = 0; times < 5; times += 1) await exchange(serving.pair, seed + times);
-      clientPort.servedLetGo();
-      await untilOpen(serving, [1, 2]);
-    }
-    await expectReclaimed(serving);
-  });
+  it.each<Way>(['fills its ring', 'stops'])(
+    'that %s harms no other, and leaves nothing behind',
+    async (way) => {
+      const serving = serveTwo();
+      for (const seed of [4, 5, 6]) {
+        expect(clientPort.servedMisbehave(serving.path, 3, seed, way)).toBe(false);
+        for (let times = 0; times < 5; times += 1) await exchange(serving.pair, seed + times);
+        clientPort.servedLetGo();
+        await untilOpen(serving, [1, 2]);
+      }
+      await expectReclaimed(serving);
+    },
+  );
 
-  it('that is killed at any moment, in the middle of a command, leaves nothing, and harms no other', async () => {
+  it('that is killed at any point of a command harms no other, and leaves nothing behind', async () => {
     const serving = serveTwo();
     for (let seed = 1; seed <= 60; seed += 1) {
       expect([seed, clientPort.servedDie(serving.path, 3, seed)]).toEqual([seed, sigkill]);

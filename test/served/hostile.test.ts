@@ -12,14 +12,14 @@ import { endHostile, hostilePort, startHostile, type HostileWay } from './hostil
 import { ServerProcess, type Footprint } from './server_process.ts';
 import { connectPair, exchange, open } from './serving.ts';
 
-/** A process that is hostile, and the function that it opens or looks at. */
+/** A hostile process, and the function that it opens or observes. */
 type Neighbor = readonly [underlyingFunction: number, way: HostileWay];
 
 /** Units of work that one client can add to a turn: its ring, and the largest of its requests, which maps or unmaps 1 GiB. */
 const unitsOfOne = 2 * 32 + 4 * 512 + 512;
-/** Connections that open nothing, or looks, that a server keeps, and those that come at this moment. */
+/** Idle connections or observers that a server keeps, plus those that are connecting. */
 const descriptorsOfOne = 64 + 16;
-/** Units after which a turn ends, whatever is to do. */
+/** Units of work after which a turn ends, even if more is pending. */
 const unitsOfTurn = 512;
 
 afterEach(endHostile);
@@ -34,7 +34,7 @@ function openPair({ path }: ServerProcess): [Connection, Connection] {
   return connectPair(open(`serve:${path}/1`), open(`serve:${path}/2`));
 }
 
-/** The work of two clients that know how to behave, and of one that comes and goes. Each byte is compared. */
+/** Runs two well-behaved clients, and one that connects and disconnects. Compares each byte. */
 async function work({ path }: ServerProcess, pair: readonly [Connection, Connection]): Promise<void> {
   for (let value = 1; value <= 30; value += 1) await exchange(pair, value);
   const context = open(`serve:${path}/7`);
@@ -50,7 +50,7 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-/** The footprint of a server for the two that stay: their rings have come round, the third is gone. */
+/** The footprint of a server for the two staying clients: their rings have wrapped, the third has disconnected. */
 async function footprintOf(
   server: ServerProcess,
   pair: readonly [Connection, Connection],
@@ -60,43 +60,43 @@ async function footprintOf(
   return server.footprint();
 }
 
-/** Waits until a server takes no more of its machine than it did. */
+/** Waits until a server uses no more resources than before. */
 async function untilGivenBack(server: ServerProcess, before: Footprint): Promise<void> {
   const isGivenBack = (): boolean =>
     Object.entries(before).every(([name, value]) => server.footprint()[name as keyof Footprint] <= value);
   await until(isGivenBack).catch(() => expect(server.footprint()).toEqual(before));
 }
 
-/** Milliseconds: all of them want the processors at once. */
+/** Milliseconds: all processes compete for the processors. */
 const timeLimit = 400_000;
 
 describe('a client of a served board', { timeout: timeLimit }, () => {
   it.each<[string, readonly Neighbor[]]>([
-    ['asks for memory without end', [3, 4, 5, 6].map((number): Neighbor => [number, 'asks for memory'])],
-    ['has much memory, and dies', [[3, 'keeps memory']]],
+    ['allocates memory without end', [3, 4, 5, 6].map((number): Neighbor => [number, 'asks for memory'])],
+    ['has much memory and dies', [[3, 'keeps memory']]],
     ['sends descriptors', [[3, 'brings descriptors']]],
-    ['connects, and says nothing', [[0, 'is idle']]],
-    ['looks on a hundred times', [[1, 'looks on']]],
+    ['connects in silence', [[0, 'is idle']]],
+    ['observes a hundred times', [[1, 'looks on']]],
     [
-      'asks for all that observers are told, and reads none of it',
+      'watches everything and reads nothing',
       [0, 1, 2].map((number): Neighbor => [number, 'watches without reading']),
     ],
-    ['stops while it watches', [0, 1].map((number): Neighbor => [number, 'stops while it watches'])],
+    ['stops while watching', [0, 1].map((number): Neighbor => [number, 'stops while it watches'])],
     [
-      'tries to write what it may only watch',
+      'tries to write the memory of a watch',
       [0, 1].map((number): Neighbor => [number, 'writes what it watches']),
     ],
     [
-      'watches again and again, and keeps what it mapped',
+      'watches repeatedly and keeps all mappings',
       [0, 1].map((number): Neighbor => [number, 'keeps what it watched']),
     ],
-    ['comes and goes without end', [[3, 'comes and goes']]],
-    ['changes lines while they are read', [[3, 'tears its ring']]],
-    ['takes the pages of its ring away', [[3, 'punches holes']]],
-    ['has many threads wait for an answer', [[3, 'sleeps on answers']]],
-    ['stops in the middle, and dies', [[3, 'stops itself']]],
+    ['connects and disconnects without end', [[3, 'comes and goes']]],
+    ['changes lines while the server reads them', [[3, 'tears its ring']]],
+    ['removes the pages of its ring', [[3, 'punches holes']]],
+    ['has many threads waiting for an answer', [[3, 'sleeps on answers']]],
+    ['stops in the middle of a command and dies', [[3, 'stops itself']]],
     [
-      'is one of many, and each of them is hostile',
+      'is one of many hostile clients',
       [
         [3, 'asks for memory'],
         [4, 'tears its ring'],
@@ -107,7 +107,7 @@ describe('a client of a served board', { timeout: timeLimit }, () => {
         [2, 'watches without reading'],
       ],
     ],
-  ])('that %s harms no other, and leaves nothing', async (_, neighbors) => {
+  ])('that %s harms no other, and leaves nothing behind', async (_, neighbors) => {
     const server = await start();
     const pair = openPair(server);
     const before = await footprintOf(server, pair);
@@ -129,7 +129,7 @@ describe('a client of a served board', { timeout: timeLimit }, () => {
     await server.end();
   });
 
-  it('that lets its interrupts wait, and leaves them no room, does not hold up the server', async () => {
+  it('that blocks its interrupt descriptors does not delay the server', async () => {
     const server = await start();
     const pair = openPair(server);
     const before = await footprintOf(server, pair);
@@ -144,19 +144,19 @@ describe('a client of a served board', { timeout: timeLimit }, () => {
     await server.end();
   });
 
-  it('that opens nothing in its time is not waited for', async () => {
+  it('that opens no function in time is disconnected', async () => {
     const server = await start({ openWithin: 100 });
     const pair = openPair(server);
     const before = await footprintOf(server, pair);
     startHostile(server.path, 0, 'is idle');
-    await untilGivenBack(server, before); // though all of them are there
+    await untilGivenBack(server, before); // although all processes are alive
     await work(server, pair);
     await server.end();
   });
 });
 
-describe('a signal to another process', () => {
-  it('waits for nothing that its reader does', () => {
+describe('signaling another process', () => {
+  it('never waits for the reader', () => {
     const taken = hostilePort.signalWithoutReader(100_000);
     expect(taken).toBeGreaterThan(0);
     expect(taken).toBeLessThan(100_000);

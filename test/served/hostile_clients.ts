@@ -20,9 +20,9 @@ export type HostileWay =
 interface HostilePort {
   hostileStart(path: string, underlyingFunction: number, way: string, seed: number): number;
   hostileEnd(process: number): number;
-  /** Takes O_NONBLOCK and all room from a descriptor that a server signals; false: it is none. */
+  /** Clears O_NONBLOCK of an eventfd that a server signals, and fills it; false: the descriptor is no eventfd. */
   hostileBlock(descriptor: number): boolean;
-  /** Raises a signal so often, the reader of which takes nothing; gives how many it could have taken. */
+  /** Raises a signal `times` times while its reader takes none; returns how many the reader could have taken. */
   signalWithoutReader(times: number): number;
 }
 
@@ -30,12 +30,12 @@ export const hostilePort = loadTestAddon() as HostilePort;
 
 const living: number[] = [];
 
-/** A process that is hostile until {@link endHostile}. @throws Error it cannot be */
+/** Starts a hostile process, until {@link endHostile}. @throws Error it cannot start */
 export function startHostile(path: string, underlyingFunction: number, way: HostileWay, seed = 1): void {
   living.push(hostilePort.hostileStart(path, underlyingFunction, way, seed));
 }
 
-/** Ends them all by SIGKILL. */
+/** Ends all hostile processes by SIGKILL. */
 export function endHostile(): void {
   for (const process of living.splice(0)) hostilePort.hostileEnd(process);
 }

@@ -39,7 +39,7 @@ async function startServer(path: string): Promise<ChildProcess> {
 const gone = expect.objectContaining({ code: 'ENODEV' }) as unknown;
 
 describe('a process that is killed', () => {
-  it('as a client in the middle of its messages, leaves its function free, and the others as they were', async () => {
+  it('if it is a client in the middle of its messages, leaves its function free and the others undisturbed', async () => {
     const serving = serve({ queuePairs: 64, pageTableEntries: 4096, memoryKeys: 256 });
     const pair = connectPair(open(`serve:${serving.path}/1`), open(`serve:${serving.path}/2`));
     for (let life = 1; life <= 3; life += 1) {
@@ -53,7 +53,7 @@ describe('a process that is killed', () => {
     expect(serving.served.takeNotices().filter(({ kind }) => kind === 'closed')).toHaveLength(3);
   });
 
-  it('as the server, is a device that is gone: waits fail, nothing hangs, and another can take its place', async () => {
+  it('if it is the server, fails all waits of its clients, and another server can take its place', async () => {
     const path = newSocket();
     const server = await startServer(path);
     const context = open(`serve:${path}/1`);

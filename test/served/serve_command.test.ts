@@ -24,7 +24,7 @@ function makeResting(context: Context): QueuePair {
   });
 }
 
-/** Opens a function as soon as the server has noticed that no process has it any more. */
+/** Opens a function as soon as the server has noticed that it is free. */
 async function openWhenFree(device: string): Promise<void> {
   const opened = () => {
     try {
@@ -36,7 +36,7 @@ async function openWhenFree(device: string): Promise<void> {
   await vi.waitUntil(opened, { timeout: 60_000 });
 }
 
-/** Runs `hca serve` while `body` runs, in a folder of names of its own. */
+/** Runs `hca serve` while `body` runs, with a separate folder of served boards. */
 async function whileServed(words: readonly string[], body: () => Promise<void>): Promise<HcaRun> {
   const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-serve-'));
   vi.stubEnv('XDG_RUNTIME_DIR', folder);
@@ -51,11 +51,11 @@ async function whileServed(words: readonly string[], body: () => Promise<void>):
   }
 }
 
-/** Milliseconds: server and clients look for each other's work in turns, which takes many times as long where others have the CPUs. */
+/** Milliseconds: server and clients alternate, which takes many times as long on a busy machine. */
 const timeLimit = 400_000;
 
 describe('hca serve', { timeout: timeLimit }, () => {
-  it('holds a board by a name, which hca list shows, until it is interrupted', async () => {
+  it('serves a named board, which hca list shows, until it is interrupted', async () => {
     const run = await whileServed(['lab', '--device', `emu:?${small}`], async () => {
       closing(openDevice('serve:lab/2'));
       const { out } = await runHca(['list']);
@@ -68,7 +68,7 @@ describe('hca serve', { timeout: timeLimit }, () => {
     expect((await runHca(['list'])).out).not.toContain('serve:lab');
   });
 
-  it('serves the commands of a device', async () => {
+  it('serves the other hca commands', async () => {
     const run = await whileServed(['--json', '--device', `emu:?${small}&underlyingFunctions=3`], async () => {
       for (const command of ['info', 'selftest', 'doorbell --iterations 50 --warmup 5', 'kicks --count 2']) {
         const { exitCode, error } = await runHca([...command.split(' '), '--device', 'serve:board/1']);
@@ -97,7 +97,7 @@ describe('hca serve', { timeout: timeLimit }, () => {
     expect(run.json()[0]).toEqual({ served: 'serve:board', functions: [1, 2] });
   });
 
-  it('is looked at and divided by its owner beside its clients, and by each client for itself', async () => {
+  it('lets other processes observe and divide the board beside its clients', async () => {
     await whileServed(['lab', '--device', `emu:?${small}&virtualCollectBuffers=64`], async () => {
       const client = open('serve:lab/1');
       const queuePair = makeResting(client);
@@ -115,7 +115,7 @@ describe('hca serve', { timeout: timeLimit }, () => {
       expect(
         client.driver.device.page.read32(UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_OFFSET + 8),
       ).toBe(9);
-      // Function 0 is free again, and looking needs no function.
+      // Function 0 is free again; observers need no function.
       await openWhenFree('serve:lab/0');
       const top = async (device: string) =>
         (
@@ -140,15 +140,15 @@ describe('hca serve', { timeout: timeLimit }, () => {
     });
   });
 
-  it('has its control function again when the process that had it is gone', async () => {
+  it('frees the control function when the process that had it open ends', async () => {
     await whileServed(['lab', '--device', `emu:?${small}`], async () => {
       const driver = openDevice('serve:lab/0').driver;
-      driver.device.close(); // as a process that is killed: nothing is taken back
+      driver.device.close(); // like a killed process, without cleaning up
       await openWhenFree('serve:lab/0');
     });
   });
 
-  it('connects the clients of two processes', async () => {
+  it('connects clients in two processes', async () => {
     await whileServed(['lab', '--device', `emu:?${small}`], async () => {
       const words = [
         'pingpong',
@@ -168,7 +168,7 @@ describe('hca serve', { timeout: timeLimit }, () => {
       let run = await runHca([...words, 'serve:lab/6', 'localhost']);
       const givenUp = performance.now() + 20_000;
       while (run.exitCode !== 0 && performance.now() < givenUp) {
-        run = await runHca([...words, 'serve:lab/6', 'localhost']); // the other does not listen yet
+        run = await runHca([...words, 'serve:lab/6', 'localhost']); // the other process does not listen yet
       }
       expect(run).toMatchObject({ exitCode: 0, error: '' });
       expect((await other).stdout).toMatch(/^2000000 bytes in /m);

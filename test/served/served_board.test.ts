@@ -22,7 +22,7 @@ function errorOf(device: string): VerbsError {
 }
 
 describe('a served board', () => {
-  it('is opened by a device string, a function for each client', async () => {
+  it('is opened by device string, one function for each client', async () => {
     const serving = serve();
     const { path } = serving;
     const contexts = [open(`serve:${path}/1`), open(`serve:${path}/3`)] as const;
@@ -45,7 +45,7 @@ describe('a served board', () => {
     ]);
   });
 
-  it.each([1, 2])('carries every operation between two clients, both ways: seed %i', async (seed) => {
+  it.each([1, 2])('carries every operation between two clients in both directions: seed %i', async (seed) => {
     const { path, board } = serve();
     const sides = [1, 2].map((number): Verbs => {
       const context = open(`serve:${path}/${number}`);
@@ -60,7 +60,7 @@ describe('a served board', () => {
     await playBothWays(new Random(seed), 100, sides);
   });
 
-  it('gives any function that is free, until none is', () => {
+  it('gives out any free function, until none is left', () => {
     const { path } = serve({ underlyingFunctions: 3 });
     const functions = [1, 2].map(() => open(`serve:${path}`).queryDevice().underlyingFunction);
     expect(functions).toEqual([1, 2]);
@@ -70,7 +70,7 @@ describe('a served board', () => {
     });
   });
 
-  it('gives a function to one client at a time, and again when that one has closed it', async () => {
+  it('gives a function to one client at a time, and again after that client has closed it', async () => {
     const serving = serve();
     const { path } = serving;
     const first = open(`serve:${path}/2`);
@@ -83,12 +83,12 @@ describe('a served board', () => {
     open(`serve:${path}/2`);
   });
 
-  it.each([0, 8])('keeps function %i for itself', (underlyingFunction) => {
+  it.each([0, 8])('refuses to open function %i', (underlyingFunction) => {
     const { path } = serve();
     expect(errorOf(`serve:${path}/${underlyingFunction}`)).toMatchObject({ code: 'EINVAL' });
   });
 
-  it('is not found where no process serves it', () => {
+  it('reports a path where no process serves a board', () => {
     const path = newSocket();
     expect(errorOf(`serve:${path}/1`)).toMatchObject({
       code: 'ENODEV',
@@ -97,7 +97,7 @@ describe('a served board', () => {
     expect(errorOf(`serve:/${'x'.repeat(120)}/1`).message).toContain('1 to 107 characters');
   });
 
-  it('refuses memory of the process, and names what it takes', () => {
+  it('refuses memory of the process, and says what it accepts', () => {
     const { path } = serve();
     const domain = open(`serve:${path}/1`).createProtectionDomain();
     expect(() => domain.registerMemory(new Uint8Array(8192))).toThrow(
@@ -105,7 +105,7 @@ describe('a served board', () => {
     );
   });
 
-  it('gives no client more memory than it may have', () => {
+  it('limits the memory of each client', () => {
     const board = makeBoard(shared);
     closing(openDevice(board.open(0)));
     const path = newSocket();
@@ -121,7 +121,7 @@ describe('a served board', () => {
     expect(one.allocateMemory(2 ** 20).buffer.byteLength).toBe(2 ** 20);
   });
 
-  it('has a socket for its user alone, and takes the place of one that was left', () => {
+  it('has a socket that only its user can open, and refuses an existing path', () => {
     const { path, board, served } = serve();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(() => board.serve({ path })).toThrow(`${path}: the path already exists; end the server`);
@@ -134,12 +134,12 @@ describe('a served board', () => {
   it.each<[BoardOptions, string]>([
     [{ progress: 'stepped' }, 'a board with progress stepped cannot be served'],
     [{ underlyingFunctions: 1 }, 'the board has 1 underlying functions: none is left for clients'],
-  ])('with %j is not served', (options, message) => {
+  ])('with options %j is refused', (options, message) => {
     const board = makeBoard(shared, options);
     expect(() => board.serve({ path: newSocket() })).toThrow(message);
   });
 
-  it('is for other threads too', () => {
+  it('can be opened by other threads too', () => {
     const { path } = serve();
     const context = open(`serve:${path}/1`);
     const other = closing(Context.from(context.share()));

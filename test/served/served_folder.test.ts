@@ -12,7 +12,7 @@ vi.mock('node:os', async (original) => {
   return { ...real, userInfo: () => ({ ...real.userInfo(), uid: anotherUser.uid ?? real.userInfo().uid }) };
 });
 
-describe('the folder of the names of served boards', () => {
+describe('the folder of served boards', () => {
   let runtime: string;
   let folder: string;
 
@@ -28,7 +28,7 @@ describe('the folder of the names of served boards', () => {
     rmSync(runtime, { recursive: true });
   });
 
-  it('is made for this user alone', () => {
+  it('is created with access for this user only', () => {
     expect(servedPath('lab')).toBe(path.join(folder, 'lab'));
     expect(newServedPath('lab')).toBe(path.join(folder, 'lab'));
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -40,7 +40,7 @@ describe('the folder of the names of served boards', () => {
     ['open to others', () => (mkdirSync(folder), chmodSync(folder, 0o770)), 'it has mode 0770'],
     ['a link', () => (mkdirSync(`${folder} `, 0o700), symlinkSync(`${folder} `, folder)), 'it is no folder'],
     ['a file', () => writeFileSync(folder, '', { mode: 0o700 }), 'it is no folder'],
-  ])('that is %s is not used', (_, make, fault) => {
+  ])('is not used if it is %s', (_, make, fault) => {
     make();
     for (const find of [servedPath, newServedPath]) expect(() => find('lab')).toThrow(fault);
     expect(() => servedPath('lab')).toThrow(`names of served boards lie in ${folder}, and ${fault}`);

@@ -16,14 +16,14 @@ interface Line {
 }
 
 interface ServedRingPort {
-  /** A client and its server on two threads: empty, or what was wrong. */
+  /** Runs a client and its server on two threads; returns an error, or an empty string. */
   servedRingStress(transactions: number, seed: number): string;
   /** A client dies after `lines` lines of a write of `length` bytes. */
   servedRingHalfWritten(
     length: number,
     lines: number,
   ): { lines: number; taken: boolean; maySleep: boolean; malformed: string };
-  /** The refusal by the server of function 3 of a first line whose sequence number is right; empty: none, or it would sleep over it. */
+  /** The server's refusal of a first line with the right sequence number, for function 3; empty: it accepts the line. */
   servedRingCheckLine(line: Line): string;
 }
 
@@ -32,13 +32,13 @@ const legal: Line = { kind: 0, length: 8, count: 1, underlyingFunction: 3, bar: 
 
 describe('the ring of a served BAR', () => {
   it.each([1, 2, 3])(
-    'carries every transaction whole and in order, and answers to reads: seed %i',
+    'carries every transaction intact and in order, and the answers to reads: seed %i',
     (seed) => {
       expect(port.servedRingStress(20_000, seed)).toBe('');
     },
   );
 
-  it('gives nothing of a command whose client died on any of its lines', () => {
+  it('delivers no part of a command whose client died on any of its lines', () => {
     for (const length of [8, 48, 56, 104, 112, 320]) {
       const { lines } = port.servedRingHalfWritten(length, 0);
       for (let written = 0; written <= lines; written += 1) {
@@ -55,7 +55,7 @@ describe('the ring of a served BAR', () => {
 });
 
 describe('the server of a BAR', () => {
-  it('takes what a client writes', () => {
+  it('accepts valid lines', () => {
     expect(port.servedRingCheckLine(legal)).toBe('');
     expect(port.servedRingCheckLine({ ...legal, length: 320, count: 6 })).toBe('');
     expect(port.servedRingCheckLine({ ...legal, length: 4, offset: 4 })).toBe('');
@@ -82,7 +82,7 @@ describe('the server of a BAR', () => {
     expect(port.servedRingCheckLine({ ...legal, ...wrong })).toContain(message);
   });
 
-  it('refuses or takes whatever is in a line', () => {
+  it('accepts or refuses any line', () => {
     const line = fc.record({
       kind: fc.nat({ max: 255 }),
       length: fc.nat({ max: 65_535 }),

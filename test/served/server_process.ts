@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url';
 
 import type { ServedBoardOptions, ServedWork } from '../../lib/board/serving.ts';
 
-/** Resources of its machine that a server takes. */
+/** The resources that a server uses. */
 export interface Footprint {
   readonly descriptors: number;
   readonly threads: number;
-  /** Of memory that it shares with clients. */
+  /** Mappings of memory that it shares with clients. */
   readonly mappings: number;
-  /** MiB, rounded up, that it has touched of such memory. */
+  /** MiB of such memory that it has touched, rounded up. */
   readonly shared: number;
 }
 
-/** A server of a board in a process of its own. */
+/** A server of a board in a child process. */
 export class ServerProcess {
   readonly path: string;
   private readonly child: ChildProcess;
@@ -38,7 +38,7 @@ export class ServerProcess {
     return (await this.next()) as ServedWork;
   }
 
-  /** It serves no more, and has ended. */
+  /** Stops serving, and waits until the process has ended. */
   async end(): Promise<void> {
     const exited = once(this.child, 'exit');
     this.child.send('end');

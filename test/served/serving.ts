@@ -4,7 +4,7 @@ import { Connection } from '../../lib/connect/index.ts';
 import { openDevice, type Context } from '../../lib/index.ts';
 import { backends, closing, makeBoard, newSocket } from '../helpers/backends.ts';
 
-/** A board that is enabled and served, as `hca serve` does. */
+/** An enabled and served board, as `hca serve` makes it. */
 export interface Serving {
   readonly path: string;
   readonly board: EmulatedBoard;
@@ -20,7 +20,7 @@ export function serve(options: BoardOptions = {}): Serving {
   return { path, board, control, served: closing(board.serve({ path })) };
 }
 
-/** Opens what a device string names until the test ends. */
+/** Opens a device until the test ends. */
 export function open(device: string): Context {
   const context = openDevice(device);
   closing({ close: () => context[Symbol.dispose]() });

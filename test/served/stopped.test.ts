@@ -21,7 +21,7 @@ afterEach(() => {
 const socket = (): string => path.join(folder, 'fpga-verbs', 'lab');
 const look = (milliseconds: number) => loadAddon().lookAtServed([socket()], milliseconds)[0];
 
-describe('a server that is stopped', () => {
+describe('a stopped server', () => {
   let server: HcaProcess;
   beforeEach(async () => {
     server = new HcaProcess(['serve', 'lab', '--device', 'emu:?queuePairs=64&pageTableEntries=8192']);
@@ -30,13 +30,13 @@ describe('a server that is stopped', () => {
     await server.stop();
   });
 
-  /** Those who come and go stay in the way of those who come later: as long as none is accepted. */
+  /** Fills the backlog: even closed connections stay there until the server accepts them. */
   const fill = (): void => {
     const mostWaiting = 1000;
     for (let count = 0; look(0)?.state !== 'busy'; count++) expect(count).toBeLessThan(mostWaiting);
   };
 
-  it('is silent, and busy when its backlog is full: a process that lists devices is told, and goes on', async () => {
+  it('is listed as not answering, and as busy when its backlog is full', async () => {
     const listed = async (): Promise<unknown> => {
       const { exitCode, error, out } = await new HcaProcess(['list', '--json']).ended;
       expect([exitCode, error]).toEqual([0, '']);
@@ -60,13 +60,16 @@ describe('a server that is stopped', () => {
   it.each([
     ['connection', false],
     ['answer', true],
-  ])('does not hold a process that opens a function and waits for a %s', async (_, isAccepted) => {
-    if (!isAccepted) fill();
-    const process = new HcaProcess(['info', '--device', 'serve:lab/1']);
-    await process.isUp();
-    process.kill('SIGTERM');
-    expect(await process.ended).toMatchObject({ exitCode: 1, error: 'hca: interrupted\n' });
-  });
+  ])(
+    'does not block the interruption of a process that waits for a %s while opening a function',
+    async (_, isAccepted) => {
+      if (!isAccepted) fill();
+      const process = new HcaProcess(['info', '--device', 'serve:lab/1']);
+      await process.isUp();
+      process.kill('SIGTERM');
+      expect(await process.ended).toMatchObject({ exitCode: 1, error: 'hca: interrupted\n' });
+    },
+  );
 
   it.each([
     ['does not answer', true, /the server does not answer; check whether it is stopped/],
@@ -75,22 +78,22 @@ describe('a server that is stopped', () => {
       false,
       /its server is busy: it accepts no connection; check whether it is stopped/,
     ],
-  ])('is given up when it %s', (_, isAccepted, message) => {
+  ])('fails the opening of a function after a deadline if it %s', (_, isAccepted, message) => {
     if (!isAccepted) fill();
     expect(() => openDevice('serve:lab/1')).toThrow(message);
     expect(() => openDevice('serve:lab')).toThrow(message);
   });
 });
 
-describe('the folder of names', () => {
+describe('the folder of served boards', () => {
   it.each([
     [
-      'may be written by others',
+      'is writable by other users',
       'it has mode 0777',
       (place: string): void => (mkdirSync(place), chmodSync(place, 0o777)),
     ],
-    ['is a link to another one', 'it is no folder', (place: string): void => symlinkSync(tmpdir(), place)],
-  ])('is refused when it %s', async (_, fault, make) => {
+    ['is a symbolic link', 'it is no folder', (place: string): void => symlinkSync(tmpdir(), place)],
+  ])('is refused if it %s', async (_, fault, make) => {
     make(path.join(folder, 'fpga-verbs'));
     const { exitCode, error } = await runHca(['serve', 'lab', '--device', 'emu:?queuePairs=64']);
     expect(error).toBe(

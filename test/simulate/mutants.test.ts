@@ -19,7 +19,7 @@ it.each(mutants.filter(({ change }) => change !== undefined))(
   },
 );
 
-it('mutants have names of their own, and are found by tests or by the simulation', () => {
+it('mutants have unique names, and either tests or the simulation detect them', () => {
   expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
   for (const { change, tests } of mutants)
     expect((change === undefined) !== (tests === undefined)).toBe(true);

@@ -16,8 +16,8 @@ async function told(times: number): Promise<string[]> {
   return lines;
 }
 
-describe('a seed that fails', () => {
-  it('is told with the least plan that fails too', async () => {
+describe('a failing seed', () => {
+  it('is reported with the smallest failing plan', async () => {
     const lines = await told(10_000);
     expect(lines).toEqual([
       'seed 1 fails: Violation: first',
@@ -26,7 +26,7 @@ describe('a seed that fails', () => {
     ]);
   });
 
-  it('is told although its least plan passes when it is played again', async () => {
+  it('is reported even if its smallest plan passes when replayed', async () => {
     for (const times of [0, 1, 3]) {
       const lines = await told(times);
       expect(lines[1]).toMatch(/^so does the least of it: Violation: /);
@@ -38,7 +38,7 @@ describe('a seed that fails', () => {
 it.each([
   [['--seeds', 'many'], '--seeds is a whole number, not many'],
   [['--plan', '{'], '--plan is what a seed that failed has printed, not {'],
-])('simulate %s says what would be right', (args, expected) => {
+])('simulate %s reports what was expected', (args, expected) => {
   const { status, stderr } = spawnSync('node', ['scripts/simulate.mjs', ...args], { encoding: 'utf8' });
   expect(stderr).toContain(expected);
   expect(status).toBe(2);

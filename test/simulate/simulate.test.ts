@@ -3,25 +3,25 @@ import { describe, expect, it } from 'vitest';
 import { faultKinds, minimize, planOf, type Plan } from './plan.ts';
 import { Simulation } from './simulation.ts';
 
-describe('a fabric of boards, with faults of all kinds', () => {
-  it.each(Array.from({ length: 12 }, (_, index) => index + 1))('keeps its promises: seed %i', (seed) => {
+describe('a fabric of boards with faults of all kinds', () => {
+  it.each(Array.from({ length: 12 }, (_, index) => index + 1))('keeps its guarantees: seed %i', (seed) => {
     expect(new Simulation(planOf(seed)).run().steps).toBeGreaterThan(0);
   });
 
-  it('connects queue pairs again with the same number, and with another one', () => {
+  it('reconnects queue pairs with the same number, and with a new one', () => {
     const plan: Plan = { ...planOf(5), connections: 12, operations: 60, faults: ['disconnects', 'replays'] };
     const { kept, renumbered } = new Simulation(plan).run().reconnects;
     expect(kept).toBeGreaterThan(3);
     expect(renumbered).toBeGreaterThan(3);
   });
 
-  it('does the same again from the same seed', () => {
+  it('repeats the same run from the same seed', () => {
     const plan: Plan = { ...planOf(3), connections: 3, operations: 12, faults: faultKinds };
     expect(new Simulation(plan).run()).toEqual(new Simulation(plan).run());
   });
 });
 
-it('a plan that fails is made smaller as long as it fails', async () => {
+it('a failing plan is minimized while it still fails', async () => {
   const plan: Plan = {
     seed: 1,
     boards: 4,

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
-/** The browser of Debian's package of the same name. */
+/** The browser, from Debian's package of the same name. */
 export const browserTool = 'chromium-headless-shell';
 
-/** Milliseconds: what is waited for comes much sooner, on a busy machine too. */
+/** Milliseconds; every wait is much shorter, even on a busy machine. */
 const timeLimit = 60_000;
 
 type Values = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ interface Answer {
   readonly error?: { readonly message: string };
 }
 
-/** A node of the accessibility tree, as a screen reader has it. */
+/** A node of the accessibility tree that a screen reader uses. */
 export interface AccessibleNode {
   readonly role: string;
   readonly name: string;
@@ -29,7 +29,7 @@ export interface AccessibleNode {
 
 /** A browser with one tab, which ends with {@link close}. */
 export class Browser {
-  /** Errors of the page: exceptions, and what its console and its loads complain of. */
+  /** Errors of the page: exceptions, console errors and failed loads. */
   readonly complaints: string[] = [];
   private readonly child: ChildProcess;
   private readonly profile: string;
@@ -62,11 +62,11 @@ export class Browser {
     this.child = spawn(browserTool, words, {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
       env: { ...process.env, LD_PRELOAD: '' },
-      detached: true, // Debian's program is a script that starts the browser: all of them are ended together
+      detached: true, // Debian's program is a script that starts the browser: its process group is killed as a whole
     });
     this.child.on('error', (error) => this.complaints.push(error.message));
     this.input = this.child.stdio[3] as Writable;
-    this.input.on('error', () => undefined); // it has ended
+    this.input.on('error', () => undefined); // the browser has ended
     (this.child.stdio[4] as Readable).setEncoding('utf8').on('data', (text: string) => this.take(text));
   }
 
@@ -76,7 +76,7 @@ export class Browser {
     await this.until("document.readyState === 'complete'");
   }
 
-  /** Screen of so many pixels. @param colors of the system, which the page follows */
+  /** Sets the screen size in pixels. @param colors the theme of the system */
   async screen(width: number, height: number, colors: 'light' | 'dark' = 'light'): Promise<void> {
     await this.ask('Emulation.setDeviceMetricsOverride', {
       width,
@@ -89,7 +89,7 @@ export class Browser {
     });
   }
 
-  /** The value of an expression in the page; of a promise what it gives. @throws Error what it throws */
+  /** The value of an expression in the page; awaits a promise. @throws Error the error of the expression */
   async value<Value>(expression: string): Promise<Value> {
     const { result, exceptionDetails } = await this.ask('Runtime.evaluate', {
       expression,
@@ -112,7 +112,7 @@ export class Browser {
     }
   }
 
-  /** Presses a key, as a person does. */
+  /** Presses and releases a key. */
   async press(key: string, code = key, virtualKey = key.toUpperCase().charCodeAt(0)): Promise<void> {
     const text = key.length === 1 ? { text: key } : key === 'Enter' ? { text: '\r' } : {};
     const event = { key, code, windowsVirtualKeyCode: virtualKey, ...text };
@@ -120,7 +120,7 @@ export class Browser {
     await this.ask('Input.dispatchKeyEvent', { type: 'keyUp', key, code, windowsVirtualKeyCode: virtualKey });
   }
 
-  /** Clicks into the middle of an element once it lies still, in two frames of the screen one after the other. */
+  /** Clicks the middle of an element once it has not moved for two frames. */
   async click(selector: string, attempts = 5): Promise<void> {
     const middle = `(() => {
       const element = document.querySelector(${JSON.stringify(selector)});
@@ -146,7 +146,7 @@ export class Browser {
     await this.click(selector, attempts - 1);
   }
 
-  /** The page as a screen reader is told of it. */
+  /** The accessibility tree of the page. */
   async accessibleNodes(): Promise<AccessibleNode[]> {
     const { nodes } = await this.ask('Accessibility.getFullAXTree');
     const found = nodes as { role?: { value: string }; name?: { value: string }; ignored: boolean }[];

@@ -9,11 +9,11 @@ import { until } from '../helpers/hca_process.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 
-/** Rings that boards of this process write for observers. */
+/** The number of rings that boards of this process write for observers. */
 const rings = (): number =>
   readFileSync('/proc/self/maps', 'utf8').split('memfd:fpga-verbs-watch').length - 1;
 
-it('the board is watched while a page looks, and not while all are paused or closed', async () => {
+it('hca watch observes the board only while a page is open and not paused', async () => {
   const ending = new AbortController();
   let out = '';
   const ended = runCommandLine(
@@ -33,7 +33,7 @@ it('the board is watched while a page looks, and not while all are paused or clo
   const kinds = new Set<string>();
   one.on('message', (data: Buffer) => kinds.add((JSON.parse(data.toString()) as { kind: string }).kind));
   await until(() => kinds.has('state') && kinds.has('ways') && kinds.has('queuePairs'), 'all messages');
-  expect(rings()).toBe(3); // kicks, completions, events, however many pages look
+  expect(rings()).toBe(3); // kicks, completions and events, for any number of pages
   other.send('{"kind":"pause","paused":true}');
   one.close();
   await until(() => rings() === 0, 'the end of the watches');

@@ -15,7 +15,7 @@ import { until } from '../helpers/hca_process.ts';
 type Kind = PageMessage['kind'];
 type Message<Named extends Kind> = Extract<PageMessage, { kind: Named }>;
 
-/** A page that is open until the test ends. */
+/** A page, open until the test ends. */
 class Looking {
   private readonly socket: WebSocket;
   private readonly messages: PageMessage[] = [];
@@ -46,7 +46,7 @@ class Looking {
     return this.messages.filter((message): message is Message<Named> => message.kind === kind);
   }
 
-  /** The newest message of a kind that is as it is waited for. */
+  /** The newest message of a kind that meets a condition. */
   async hears<Named extends Kind>(
     kind: Named,
     isIt: (message: Message<Named>) => boolean = () => true,
@@ -56,18 +56,18 @@ class Looking {
   }
 }
 
-/** Rings that boards of this process write for observers. */
+/** The number of rings that boards of this process write for observers. */
 const rings = (): number =>
   readFileSync('/proc/self/maps', 'utf8').split('memfd:fpga-verbs-watch').length - 1;
 
-/** A stepped board of the test, with a queue pair of function 1 that sends to another one, and its page, until the test ends. */
+/** A stepped board with two connected queue pairs of function 1, and its page, until the test ends. */
 async function show(
   options: WatchBoardOptions = {},
 ): Promise<{ page: BoardPage; board: EmulatedBoard; from: End; to: End }> {
   const board = closing(new EmulatedBoard({ progress: 'stepped', queuePairs: 64, memoryKeys: 256 }));
   const [, context] = [0, 1].map((number) => openDevice(board.open(number)));
   const verbs = {
-    board: board as never, // of what makes a pair, its context alone is asked
+    board: board as never, // makePair uses only the context
     context: context!,
     protectionDomain: context!.createProtectionDomain(),
     completionQueue: context!.createCompletionQueue({ entries: 64 }),
@@ -86,7 +86,7 @@ function post({ from, to }: { from: End; to: End }): void {
 }
 
 describe("the page of a program's own stepped board", () => {
-  it('shows what the program does with it, and its time', async () => {
+  it("shows the commands of the program, and the board's time", async () => {
     const { page, board, from, to } = await show({ name: 'bench' });
     const looking = await Looking.at(page);
     expect(await looking.hears('board')).toMatchObject({ device: 'bench', stepped: true });
@@ -106,7 +106,7 @@ describe("the page of a program's own stepped board", () => {
     expect(queuePairs.map(({ number }) => number)).toContain(to.queuePair.number);
   });
 
-  it('stands still until a page asks for steps', async () => {
+  it('does not step the board until the page requests it', async () => {
     const { page, board, from, to } = await show();
     const looking = await Looking.at(page);
     post({ from, to });
@@ -123,11 +123,11 @@ describe("the page of a program's own stepped board", () => {
     const taken = Array.from({ length: 4 }, () => new Completion());
     await until(() => {
       completions += from.verbs.completionQueue.poll(taken);
-      return completions === 2; // of the receive and of the send
+      return completions === 2; // one of the receive, one of the send
     }, 'the completions');
   });
 
-  it('does a step as the program does one, and tells what it throws', async () => {
+  it("steps through the program's function, and reports its error", async () => {
     let steps = 0;
     const { page } = await show({
       step: () => {
@@ -145,7 +145,7 @@ describe("the page of a program's own stepped board", () => {
     expect(steps).toBe(50);
   });
 
-  it('ends with its pages, and the board goes on', async () => {
+  it('closes all its sockets, and leaves the board usable', async () => {
     const { page, board } = await show();
     const looking = await Looking.at(page);
     await looking.hears('ways');
@@ -159,7 +159,7 @@ describe("the page of a program's own stepped board", () => {
     await expect(fetch(page.address)).rejects.toThrow('fetch failed');
   });
 
-  it('refuses options out of range, and takes nothing then', async () => {
+  it('refuses options out of range, and a port in use', async () => {
     const { board, page } = await show();
     for (const [options, message] of [
       [{ port: 70_000 }, 'port must be 0 to 65535, got 70000'],
@@ -172,7 +172,7 @@ describe("the page of a program's own stepped board", () => {
     });
   });
 
-  it('of one function shows its own', async () => {
+  it('shows only the given function', async () => {
     const { page } = await show({ underlyingFunction: 1 });
     const looking = await Looking.at(page);
     expect((await looking.hears('board')).functions).toEqual([1]);

@@ -6,9 +6,9 @@ import { requireTool } from '../helpers/tools.ts';
 import { Browser, browserTool } from './browser.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
-/** Milliseconds: a browser and a board want a processor each. */
+/** Milliseconds: browser and board need a processor each. */
 const timeLimit = 240_000;
-/** Bytes of all that the page loads. */
+/** Limit of the bytes that the page loads. */
 const mostBytes = 100_000;
 
 let hca: HcaProcess;
@@ -23,22 +23,22 @@ beforeAll(async () => {
   await hca.hasSaid('Ctrl+C');
 }, timeLimit);
 
-/** The page anew. */
+/** Reloads the page. */
 beforeEach(async (context) => {
   requireTool(browserTool, context);
   browser ??= await Browser.start();
   await browser.screen(1440, 1200);
   await browser.open(/http:\S+/.exec(hca.out)![0]);
   await browser.until("document.querySelector('#status').dataset.state === 'live'");
-  await browser.until("!document.querySelector('#slow').hidden"); // it has been told of the board
+  await browser.until("!document.querySelector('#slow').hidden"); // the page has received the facts of the board
 }, timeLimit);
 
 afterAll(async () => {
   await browser?.close();
 });
 
-describe('the page', { timeout: timeLimit }, () => {
-  it('shows commands on their way, their latencies, functions and queue pairs', async () => {
+describe('the page of hca watch', { timeout: timeLimit }, () => {
+  it('shows commands in flight, latencies, functions and queue pairs', async () => {
     await page().until("document.querySelectorAll('[data-stage=virtual] .cells i').length === 256");
     await page().until("document.querySelectorAll('[data-stage=physical] .cells i').length === 72");
     await page().until("document.querySelector('[data-stage=physical] .cells i.on')");
@@ -52,10 +52,10 @@ describe('the page', { timeout: timeLimit }, () => {
     expect(await page().value("document.querySelectorAll('#histogram canvas, #history canvas').length")).toBe(
       2,
     );
-    expect(page().complaints).toEqual([]); // neither an exception, nor a thing that its policy refuses
+    expect(page().complaints).toEqual([]); // neither an exception nor a violation of its content security policy
   });
 
-  it('loads less than 100 KB, all of it from where it comes from', async () => {
+  it('loads less than 100 KB, all from its own server', async () => {
     const loaded = await page().value<{ name: string; decodedBodySize: number }[]>(
       "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(({ name, decodedBodySize }) => ({ name, decodedBodySize }))",
     );
@@ -67,7 +67,7 @@ describe('the page', { timeout: timeLimit }, () => {
     expect(bytes).toBeLessThan(mostBytes);
   });
 
-  it('goes step by step, or faster, by the keyboard', async () => {
+  it('steps, and changes the pace, by keyboard', async () => {
     await page().press('s', 'KeyS');
     await page().until(`${text('#pace-text')} === 'stands still'`);
     await page().until(`${text('#device')}.includes(' of its time')`);
@@ -82,17 +82,17 @@ describe('the page', { timeout: timeLimit }, () => {
     await page().until(`${text('#pace-text')} === '32 steps/s'`);
   });
 
-  it('is paused, and goes on', async () => {
+  it('pauses and resumes', async () => {
     await page().press('p', 'KeyP');
     await page().until(`${text('#status')} === 'paused'`);
     expect(await page().value("document.querySelector('#pause').getAttribute('aria-pressed')")).toBe('true');
-    // The board stands still when no page looks; a page that is opened sees it.
+    // The board does not step while no page observes it.
     const stood = await clock();
     await page().click('#pause');
     await page().until(`${text('#status')} === 'live' && ${text('#device')} !== ${JSON.stringify(stood)}`);
   });
 
-  it('says why a queue pair waits, to mouse and keyboard', async () => {
+  it('explains why a queue pair waits, by mouse and keyboard', async () => {
     await page().until("document.querySelector('#queue-pairs button')");
     await page().click('#queue-pairs tbody tr:nth-child(2) td:nth-child(5)');
     await page().until(`/^Queue pair 0x\\w+:\\n+\\S/.test(${text('#why')})`);
@@ -102,7 +102,7 @@ describe('the page', { timeout: timeLimit }, () => {
     await page().until(`${text('#why')}.includes('No queue pair is chosen')`);
   });
 
-  it('shows a function and a level alone', async () => {
+  it('filters by function and by level', async () => {
     await page().until("document.querySelectorAll('#functions tbody th').length > 7");
     await page().value(
       "(() => { const select = document.querySelector('#function'); select.value = '3'; select.dispatchEvent(new Event('change')); })()",
@@ -117,7 +117,7 @@ describe('the page', { timeout: timeLimit }, () => {
     await page().until(`${text('#queue-pairs tbody')} === 'There are no queue pairs.'`);
   });
 
-  it('is light or dark as the system is, or as it is told', async () => {
+  it('follows the light or dark theme of the system, or the chosen one', async () => {
     const background = 'getComputedStyle(document.body).backgroundColor';
     const light = await page().value<string>(background);
     await page().screen(1440, 1200, 'dark');
@@ -128,13 +128,13 @@ describe('the page', { timeout: timeLimit }, () => {
     expect(page().complaints).toEqual([]);
   });
 
-  it.each([1280, 1920, 3840])('fits a screen of %i pixels', async (width) => {
+  it.each([1280, 1920, 3840])('fits a screen %i pixels wide', async (width) => {
     await page().screen(width, 1000);
     await page().until(
       `document.querySelectorAll('#queue-pairs tbody tr').length === 4 && innerWidth === ${width}`,
     );
     await page().until("document.querySelector('#latencies tbody tr')");
-    // Charts get their size after the next frame of the screen.
+    // Charts get their size after the next frame.
     await page().until(`document.documentElement.scrollWidth <= ${width}`);
     await page().until(
       "[...document.querySelectorAll('.tables section')].every((each) => each.scrollWidth <= each.clientWidth)",
@@ -144,7 +144,7 @@ describe('the page', { timeout: timeLimit }, () => {
     await page().until(legends);
   });
 
-  it('has tables with names for a screen reader, and tells it of changes politely', async () => {
+  it('names its tables for screen readers, and announces changes politely', async () => {
     await page().until("document.querySelectorAll('#queue-pairs tbody tr').length === 4");
     await page().until("document.querySelectorAll('#functions tbody tr').length >= 8");
     await page().until("document.querySelector('#latencies tbody tr')");
@@ -171,7 +171,7 @@ describe('the page', { timeout: timeLimit }, () => {
     expect(await page().value(live)).toEqual(['status status', 'why polite', 'events polite']);
   });
 
-  it('is told when hca watch ends, which it does at once', async () => {
+  it('reports the end of hca watch, which stops at once', async () => {
     hca.kill('SIGTERM');
     expect(await hca.ended).toMatchObject({ exitCode: 0, error: '' });
     await page().until(`${text('#status')} === 'hca watch has ended'`);

@@ -8,7 +8,7 @@ import { parseRequest } from '../../lib/watch/frames.ts';
 import { PageServer, type Page, type PageListener } from '../../lib/watch/page_server.ts';
 import { onTestFinished } from 'vitest';
 
-/** Keeps what it is told. */
+/** Records the calls of the server. */
 class Listener implements PageListener {
   readonly pages: Page[] = [];
   readonly requests: string[] = [];
@@ -51,7 +51,7 @@ async function ask(options: RequestOptions): Promise<IncomingMessage> {
   return response;
 }
 
-/** How a socket is answered: open, or the status of the refusal. */
+/** The open socket, or the HTTP status of its refusal. */
 async function socketTo(address: string, headers: Record<string, string>): Promise<WebSocket | number> {
   const socket = new WebSocket(address, { headers });
   onTestFinished(() => socket.terminate());
@@ -62,8 +62,8 @@ async function socketTo(address: string, headers: Record<string, string>): Promi
   });
 }
 
-describe('the server of the page', () => {
-  it('gives its files, and no other one, to those who know the token', async () => {
+describe('the page server', () => {
+  it('serves its files, and no others, to clients with the token', async () => {
     const { port, path } = await serve();
     const page = await ask({ port, path });
     expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -76,14 +76,14 @@ describe('the server of the page', () => {
     expect((await ask({ port, path, method: 'POST' })).statusCode).toBe(405);
   });
 
-  it('has another token each time', async () => {
+  it('has a new token each time', async () => {
     const [one, other] = [await serve(), await serve()];
     expect(one.path).toMatch(/^\/[\w-]{32}\/$/);
     expect(one.path).not.toBe(other.path);
     expect((await ask({ port: one.port, path: other.path })).statusCode).toBe(403);
   });
 
-  it('refuses other hosts and origins, and lets the page load nothing from elsewhere', async () => {
+  it('refuses other hosts and origins, and forbids the page to load from elsewhere', async () => {
     const { port, path, origin } = await serve();
     const statusOf = async (headers: Record<string, string>) =>
       (await ask({ port, path, headers })).statusCode;
@@ -106,10 +106,10 @@ describe('the server of the page', () => {
     });
   });
 
-  it('opens sockets for its own page alone', async () => {
+  it('opens sockets only for its own page', async () => {
     const { port, path, origin, listener } = await serve();
     const address = `ws://127.0.0.1:${port}${path}live`;
-    expect(await socketTo(address, {})).toBe(403); // a browser says where its page comes from
+    expect(await socketTo(address, {})).toBe(403); // a browser always sends an origin
     expect(await socketTo(address, { origin: 'http://attacker.example' })).toBe(403);
     expect(await socketTo(`ws://127.0.0.1:${port}/live`, { origin })).toBe(403);
     expect(await socketTo(`ws://127.0.0.1:${port}${path}`, { origin })).toBe(403);
@@ -121,7 +121,7 @@ describe('the server of the page', () => {
     expect(JSON.parse((await heard)[0].toString())).toEqual(message);
   });
 
-  it('listens to loopback alone, and to so many pages', async () => {
+  it('listens on loopback only, and limits the number of pages', async () => {
     const { port, path, origin, listener } = await serve();
     await expect(ask({ host: '127.0.0.2', port, path })).rejects.toThrow(/ECONNREFUSED/);
     const address = `ws://127.0.0.1:${port}${path}live`;
@@ -131,7 +131,7 @@ describe('the server of the page', () => {
     expect(listener.pages).toHaveLength(16);
   });
 
-  it('ends a page that says what no page says', async () => {
+  it('disconnects a page that sends malformed messages', async () => {
     const { port, path, origin, listener } = await serve();
     const address = `ws://127.0.0.1:${port}${path}live`;
     for (const said of ['wrong', Buffer.from([1]), 'x'.repeat(5000)]) {
@@ -144,7 +144,7 @@ describe('the server of the page', () => {
     expect(listener.requests).toEqual(['wrong']);
   });
 
-  it('sends a page that does not read no more than it has room for', async () => {
+  it('limits the data buffered for a page that does not read', async () => {
     const { port, path, origin, listener } = await serve();
     const socket = (await socketTo(`ws://127.0.0.1:${port}${path}live`, { origin })) as WebSocket;
     socket.pause();
@@ -164,11 +164,11 @@ describe('the server of the page', () => {
     });
     socket.resume();
     while (!(await Promise.race([ended.then(() => true), new Promise((resolve) => setTimeout(resolve, 20))])))
-      listener.pages[0]!.send({ kind: 'end', reason: end }); // when it has read, it is sent to again
+      listener.pages[0]!.send({ kind: 'end', reason: end }); // the server sends again once the page has read
     expect(heard).toBeLessThan(sent / 4);
   });
 
-  it('says that its port is taken', async () => {
+  it('reports that its port is in use', async () => {
     const { port } = await serve();
     await expect(PageServer.listen(port, new Listener())).rejects.toMatchObject({
       code: 'EADDRINUSE',
@@ -177,7 +177,7 @@ describe('the server of the page', () => {
   });
 });
 
-describe('a request of the page', () => {
+describe('the parser of page requests', () => {
   it.each([
     ['{"kind":"pause","paused":true}', { kind: 'pause', paused: true }],
     ['{"kind":"why","number":2}', { kind: 'why', number: 2 }],
@@ -191,5 +191,5 @@ describe('a request of the page', () => {
     ['{"kind":"quit"}', undefined],
     ['null', undefined],
     ['[', undefined],
-  ])('%s', (text, request) => expect(parseRequest(text)).toEqual(request));
+  ])('parses or refuses %s', (text, request) => expect(parseRequest(text)).toEqual(request));
 });

@@ -23,9 +23,9 @@ const minutes = 10;
 const looksASecond = 10;
 const roundTripsALook = 10;
 const recordBytes = 64;
-const beyondCommand = 320; // of a virtual collect buffer: a write there is refused, which is an event
+const beyondCommand = 320; // offset in a virtual collect buffer: the device refuses a write there, and raises an event
 
-/** A pause before each round trip: up to twice the mean one, by xorshift. */
+/** A random pause before each round trip, up to twice the mean; xorshift. */
 let random = Number(argv[2]) | 1;
 const pause = (mean) => {
   random ^= random << 13;

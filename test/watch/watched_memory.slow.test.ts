@@ -6,11 +6,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { testAddonPath } from '../helpers/test_addon.ts';
 
-/** Bytes at the end of a minute, and the rings that observers read. */
+/** Memory in bytes at the end of a minute, and the number of rings that observers read. */
 interface Memory {
-  /** Of JavaScript, after garbage collection. */
+  /** JavaScript heap after garbage collection. */
   readonly heap: number;
-  /** Of native code. */
+  /** Allocations of native code. */
   readonly allocated: number;
   readonly resident: number;
   readonly rings: number;
@@ -29,16 +29,16 @@ interface Report {
 const program = fileURLToPath(new URL('ten_minutes.mjs', import.meta.url));
 const seed = 7;
 const recordsOfCommand = 2;
-/** The page watches kicks, completions and events of all functions, the slow observer kicks of one. */
+/** The page watches kicks, completions and events of all functions; the slow observer watches the kicks of one. */
 const ringsWatched = 4;
-/** From here on every ring has been written whole, so that all its pages are there. */
+/** From this minute on every ring has wrapped, so all its pages are resident. */
 const firstMinute = 3;
 const kibibyte = 1024;
 
 const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
 
-describe('ten minutes of load with a page, top, kicks and events watching', { timeout: 600_000 }, () => {
+describe('ten minutes of load, observed by a page, top, kicks and events,', { timeout: 600_000 }, () => {
   let report: Report;
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('ten minutes of load with a page, top, kicks and events watching', { ti
     report = JSON.parse(stdout) as Report;
   }, 600_000);
 
-  it('shows each kick and event to those who read in time', () => {
+  it('deliver each kick and event to observers that read in time', () => {
     const { seen, lost, seconds } = report;
     expect(seconds).toBeGreaterThan(595);
     expect(seen.commands).toBe(120_000);
@@ -57,24 +57,24 @@ describe('ten minutes of load with a page, top, kicks and events watching', { ti
     expect([seen.pageLost, lost.kicks, lost.events]).toEqual([0, 0, 0]);
   });
 
-  it('counts for one who does not what it lost: each record is taken or lost', () => {
+  it('count the lost records of a slow observer, so that each record is read or lost', () => {
     const { seen, lost } = report;
     const ofOneFunction = (seen.commands / 2) * recordsOfCommand;
-    expect(seen.slow).toBe(ofOneFunction / 10); // of the first minute
+    expect(seen.slow).toBe(ofOneFunction / 10); // in the first minute
     expect(seen.slow + lost.slow).toBe(ofOneFunction);
   });
 
   it.each<[keyof Memory, number]>([
-    ['heap', 512 * kibibyte], // 11 B for each command between the medians
+    ['heap', 512 * kibibyte], // 11 B per command between the medians
     ['allocated', 64 * kibibyte],
     ['resident', 4096 * kibibyte],
-  ])('keeps memory as it is: %s', (kind, most) => {
+  ])('leave memory constant: %s', (kind, most) => {
     const values = report.memories.slice(firstMinute).map((memory) => memory[kind]);
     const half = Math.floor(values.length / 2);
     expect(median(values.slice(-half)) - median(values.slice(0, half))).toBeLessThan(most);
   });
 
-  it('has the rings that are watched, and no more', () => {
+  it('use only the rings of the active watches', () => {
     expect(report.memories.map(({ rings }) => rings)).toEqual(report.memories.map(() => ringsWatched));
   });
 });
