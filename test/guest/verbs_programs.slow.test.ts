@@ -56,7 +56,7 @@ async function runPrograms(
 
 const sizes = { queuePairs: 1100, pageTableEntries: 4096, linkLayer: 'infiniband' } as const;
 
-it('ibv_devinfo and a C program, through vfio:', guestTests(timeLimit), async (context) => {
+it('ibv_devinfo and a C program run through vfio:', guestTests(timeLimit), async (context) => {
   const host = hostFolder();
   compile(host, 'checks');
   using board = new EmulatedBoard(sizes);
@@ -69,7 +69,7 @@ it('ibv_devinfo and a C program, through vfio:', guestTests(timeLimit), async (c
   expect(board.counters().dmaFaults).toBe(0);
 });
 
-it('C programs, through pci:, without an IOMMU', guestTests(timeLimit), async (context) => {
+it('C programs run through pci:, without an IOMMU', guestTests(timeLimit), async (context) => {
   const host = hostFolder();
   compile(host, 'checks');
   compile(host, 'pinned_memory');
