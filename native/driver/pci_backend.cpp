@@ -13,8 +13,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fcntl.h>
+#include <filesystem>
 #include <sched.h>
 #include <sstream>
 #include <unistd.h>
@@ -63,8 +63,9 @@ std::string obstacle(const std::string& address, const fs::path& sysfs, int& err
   if (!is_known(sysfs))
     return address + " is no HCA; expected: a function that hca list names";
   if (fs::exists(sysfs / "iommu_group", none) && !text_in(sysfs / "iommu_group/type").starts_with("identity"))
-    return "an IOMMU stands before " + address + ", and nothing is mapped there for sysfs; expected: vfio:" +
-           address + " instead of pci:" + address;
+    return "an IOMMU stands before " + address +
+           ", and nothing is mapped there for sysfs; expected: vfio:" + address +
+           " instead of pci:" + address;
   error = EBUSY;
   const std::string driver = link_name(sysfs / "driver");
   if (!driver.empty())
@@ -75,7 +76,7 @@ std::string obstacle(const std::string& address, const fs::path& sysfs, int& err
 
 // As the kernel's file has them: a line with begin, end and flags for each.
 std::vector<pci::SysfsRange> read_bars(const fs::path& sysfs) {
-  constexpr unsigned bars = 6; // what stands behind them are its ROM and bridge windows
+  constexpr unsigned bars = 6;                // what stands behind them are its ROM and bridge windows
   constexpr uint64_t memory_resource = 0x200; // Linux, include/linux/ioport.h
   std::istringstream lines(text_in(sysfs / "resource"));
   std::vector<pci::SysfsRange> ranges;

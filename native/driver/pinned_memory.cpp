@@ -66,8 +66,8 @@ size_t end_of_part(const std::vector<MappedRange>& ranges, size_t first) {
   return end;
 }
 
-// Before Linux 6.5 the kernel pins no pages of files on a disk, not even the program's private copies, as those
-// of initialized static memory. Gives errno; what is pinned before stays so.
+// Before Linux 6.5 the kernel pins no pages of files on a disk, not even the program's private copies, as
+// those of initialized static memory. Gives errno; what is pinned before stays so.
 int pin_part(pci::PinnedPages& pages, std::span<const MappedRange> part, std::vector<unsigned>& pins) {
   const MappedRange& first = part.front();
   const auto try_it = [&] {
@@ -84,7 +84,8 @@ int pin_part(pci::PinnedPages& pages, std::span<const MappedRange> part, std::ve
 
 std::string reason_of(int error) {
   if (error == ENOMEM)
-    return "the memory cannot be pinned: the limit of locked memory (RLIMIT_MEMLOCK) is too low, or no memory "
+    return "the memory cannot be pinned: the limit of locked memory (RLIMIT_MEMLOCK) is too low, or no "
+           "memory "
            "is left; expected: a higher limit (ulimit -l), or a smaller region";
   if (error == ENOSPC)
     return "16384 regions, or parts of 1 GiB, are pinned, which is the most; expected: fewer regions";

@@ -12,10 +12,10 @@ namespace fpga_verbs::pci {
 
 namespace {
 
-constexpr unsigned most_pins = 1 << 14;            // of a ring, by the kernel
-constexpr size_t most_bytes = size_t{1} << 30;     // of a pin, by the kernel
-constexpr unsigned update_buffers = 16;            // IORING_REGISTER_BUFFERS_UPDATE
-constexpr unsigned register_buffers = 0;           // IORING_REGISTER_BUFFERS
+constexpr unsigned most_pins = 1 << 14;        // of a ring, by the kernel
+constexpr size_t most_bytes = size_t{1} << 30; // of a pin, by the kernel
+constexpr unsigned update_buffers = 16;        // IORING_REGISTER_BUFFERS_UPDATE
+constexpr unsigned register_buffers = 0;       // IORING_REGISTER_BUFFERS
 
 // struct io_uring_rsrc_update2, which headers before Linux 5.13 do not have.
 struct BufferUpdate {

@@ -19,8 +19,8 @@ public:
   PinnedPages& operator=(const PinnedPages&) = delete;
 
   // Pins whole pages, which the process may write and which are of one file or of none. Gives 0 and appends
-  // what unpin() takes, or gives errno: EOPNOTSUPP for pages of a file on a disk (before Linux 6.5 for private
-  // copies of such pages too); ENOSPC, too many pins.
+  // what unpin() takes, or gives errno: EOPNOTSUPP for pages of a file on a disk (before Linux 6.5 for
+  // private copies of such pages too); ENOSPC, too many pins.
   int pin(void* pages, size_t bytes, std::vector<unsigned>& pins);
   void unpin(const std::vector<unsigned>& pins);
 
