@@ -1,4 +1,4 @@
-import { Argument, Option, type Command } from 'commander';
+import type { Command } from 'commander';
 
 import { chosenDeviceString, formatDeviceString, parseDeviceString } from '../board/index.ts';
 import { VerbsError } from '../index.ts';
@@ -7,13 +7,10 @@ import { demo } from './demo.ts';
 import { doorbell } from './doorbell.ts';
 import { info } from './info.ts';
 import { list } from './list.ts';
-import { mtu, wholeNumber } from './option_values.ts';
+import { wholeNumber } from './option_values.ts';
 import { Output, type Streams } from './output/output.ts';
 import { addPerformanceCommands } from './performance/commands.ts';
-import { pingpong } from './pingpong.ts';
-import { usualPort } from './meeting.ts';
-import { pingpongRping } from './pingpong_rping.ts';
-import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
+import { addPingpongCommand } from './pingpong_command.ts';
 import { registers } from './registers.ts';
 import { execute, oneLine } from './program.ts';
 import { addRunCommand } from './run_command.ts';
@@ -22,21 +19,17 @@ import { addObservationCommands } from './observe/commands.ts';
 import type { Scope } from './scope.ts';
 import { selftest } from './selftest/selftest.ts';
 import { setup } from './setup.ts';
-import { withCapture } from './two_boards.ts';
 
 interface CommonOptions {
   readonly device?: string;
   readonly json?: boolean;
 }
 
-const largestPayload = 256;
-const largestDatagram = 4096;
 const mebibyte = 2 ** 20;
-const largestMessage = 2 ** 30; // both ends' memory is in one process
+const largestPayload = 256;
+const payloadUnit = 4; // a command has whole DWORDs
 
-const serviceTypes = { rc: 'RC', uc: 'UC', ud: 'UD' } as const;
-
-/** The output of --json, for the help of each command. Whole numbers beyond 2^53 are strings. */
+/** The shape of the output of --json, for the help of each command. Integers beyond 2^53 are strings. */
 const jsonShapes = {
   info: '{device, underlyingFunction, identity, limits, board, regions, ports}; sizes in bytes, frequencies in hertz',
   registers:
@@ -45,9 +38,7 @@ const jsonShapes = {
   demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
   serve: `a line {served, functions: [first, last]}, then a line for what each client does: {kind: opened|closed|refused,
   underlyingFunction, process, reason}`,
-  build: '{files}: the paths of what was built',
-  pingpong:
-    '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}; for srq local and remote are lists',
+  build: '{files}: the paths of the built files',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}],
   completionHistogram, lastStoreToRecordUnpaced, floor, ratio, stampedPost, unstampedPost, stamp, clockUncertainty}],
   fences: [{commandsPerFence, storedPerSecond, completedPerSecond}], published: [{what, microseconds, source}]}; nanoseconds;
@@ -56,10 +47,10 @@ const jsonShapes = {
 } as const;
 
 /**
- * The command `hca`.
- * @param words what stands behind `hca`
- * @param signal ends commands: those that watch with success, others as a failure
- * @returns an {@link ExitCode}; of `run` that of the program
+ * Runs the command `hca`.
+ * @param words the arguments after `hca`
+ * @param signal interrupts the command: one that observes ends with success, any other with failure
+ * @returns an {@link ExitCode}; for `run` the exit code of the program
  */
 export function runCommandLine(
   words: readonly string[],
@@ -112,7 +103,7 @@ function addCommands(program: Command, streams: Streams, scope: Scope): void {
           owner: options.owner,
         }),
     );
-  addOfDevice('info', 'who a device is, and how it is reached', jsonShapes.info, [
+  addOfDevice('info', 'identify a device, its board and its ports', jsonShapes.info, [
     'hca info',
     "hca info -v --device 'emu:?progress=own'",
   ])
@@ -138,22 +129,22 @@ function addCommands(program: Command, streams: Streams, scope: Scope): void {
         write: options.write === true,
       }),
     );
-  addOfDevice('doorbell', 'measure the latency of a doorbell in parts', jsonShapes.doorbell, [
+  addOfDevice('doorbell', 'measure the latency of a doorbell and of its parts', jsonShapes.doorbell, [
     'hca doorbell',
     "hca doorbell --device 'emu:?progress=own' --cpu 0 --device-cpu 1 --size 64",
     'hca doorbell --iterations 100000 --samples doorbell.csv --plot doorbell.svg',
   ])
     .option('--iterations <posts>', 'stamped posts of each payload', wholeNumber(1), 10_000)
-    .option('--warmup <posts>', 'unmeasured posts before', wholeNumber(0), 1000)
+    .option('--warmup <posts>', 'unmeasured posts before them', wholeNumber(0), 1000)
     .option('--cpu <number>', 'CPU of the posting thread', wholeNumber(0))
     .option('--device-cpu <number>', 'CPU of the device thread', wholeNumber(0))
-    .addOption(
-      new Option('--size <bytes>', 'one payload instead of 0 to 256 B').argParser(
-        wholeNumber(0, largestPayload),
-      ),
+    .option(
+      '--size <bytes>',
+      'one payload instead of 0 to 256 B',
+      wholeNumber(0, largestPayload, payloadUnit),
     )
     .option('--samples <file>', 'write every sample to a CSV file')
-    .option('--plot <file>', 'draw the distribution of the headline, one run for each payload (SVG)')
+    .option('--plot <file>', 'draw the latency distribution of each payload (SVG)')
     .action(
       (
         options: CommonOptions & {
@@ -182,7 +173,7 @@ function addCommands(program: Command, streams: Streams, scope: Scope): void {
           scope,
         ),
     );
-  addOfDevice('serve', 'hold a board of which other processes open functions', jsonShapes.serve, [
+  addOfDevice('serve', 'serve a board, whose functions other processes open', jsonShapes.serve, [
     'hca serve lab',
     "hca serve /run/user/1000/lab --device 'emu:?progress=own'",
     'hca pingpong rc --listen --device serve:lab/1',
@@ -209,122 +200,14 @@ function addCommands(program: Command, streams: Streams, scope: Scope): void {
     .action((options: CommonOptions & { capture?: string }) =>
       demo(outputOf(options), options.capture, signal),
     );
-  addOfDevice('pingpong', 'send messages to and fro between two queue pairs', jsonShapes.pingpong, [
-    'hca pingpong rc',
-    'hca pingpong rc --size 64 --iters 100000',
-    'hca pingpong ud --size 1024',
-    'hca pingpong srq --num-qp 4',
-    'hca pingpong rping --size 64 --chk',
-    "hca pingpong rc --device 'emu:?progress=own' --events --chk",
-    'hca pingpong rc --iters 10 --capture pingpong.pcapng',
-    'hca pingpong rc --listen',
-    'hca pingpong rc localhost',
-    "hca pingpong rc --listen --device 'emu:?link=udp:127.0.0.1'",
-    "hca pingpong rc localhost --device 'emu:?link=udp:127.0.0.2'",
-  ])
-    .addArgument(
-      new Argument(
-        '<service>',
-        'reliable or unreliable connection, unreliable datagram; reliable connections with a shared receive queue; RDMA READ and WRITE alternately, as rping',
-      ).choices(['rc', 'uc', 'ud', 'srq', 'rping']),
-    )
-    .argument('[host]', 'host of the other end: hca with --listen, or ibv_rc_pingpong, uc, ud or srq')
-    .option('--listen', 'wait for the other end, in another process or on another machine')
-    .option('-p, --port <port>', 'TCP port on which the ends meet', wholeNumber(1, 65_535), usualPort)
-    .option('-i, --ib-port <port>', 'port', wholeNumber(1), 1)
-    .option(
-      '-s, --size <bytes>',
-      'size of a message (default: 4096; ud: 2048)',
-      wholeNumber(1, largestMessage),
-    )
-    .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096 (default: 1024; ud: none)', mtu)
-    .option('-r, --rx-depth <receives>', 'receives posted in advance', wholeNumber(1, 16_384), 500)
-    .option(
-      '-q, --num-qp <queue pairs>',
-      'srq: queue pairs on each side (default: 16)',
-      wholeNumber(1, mostQueuePairs),
-    )
-    .option('-n, --iters <exchanges>', 'number of exchanges', wholeNumber(1), 1000)
-    .option('-l, --sl <level>', 'service level', wholeNumber(0, 15), 0)
-    .option('-e, --events', 'sleep on completion events instead of polling')
-    .option('-g, --gid-idx <index>', 'entry of the GID table', wholeNumber(0, 255), 0)
-    .option('-c, --chk', 'compare the received data')
-    .option('--timeout <seconds>', 'give up after this time without a message', wholeNumber(1, 86_400), 30)
-    .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
-    .action(
-      (
-        service: 'rc' | 'uc' | 'ud' | 'srq' | 'rping',
-        host: string | undefined,
-        options: CommonOptions & {
-          ibPort: number;
-          listen?: boolean;
-          port: number;
-          size?: number;
-          mtu?: number;
-          rxDepth: number;
-          numQp?: number;
-          iters: number;
-          sl: number;
-          events?: boolean;
-          gidIdx: number;
-          chk?: boolean;
-          timeout: number;
-          capture?: string;
-        },
-        command: Command,
-      ) => {
-        if (service === 'rping' && options.events === true) {
-          command.error("error: option '-e, --events' is not one of rping: it polls.");
-        }
-        const { size = service === 'ud' ? 2048 : 4096, mtu: pathMtu = 1024 } = options;
-        if (service === 'ud' && options.mtu !== undefined) {
-          command.error("error: option '-m, --mtu <bytes>' is not one of ud: a datagram is one packet.");
-        }
-        if (service === 'ud' && size > largestDatagram) {
-          command.error(`error: a datagram is one packet. Its size must be 1 to ${largestDatagram}.`);
-        }
-        const queuePairs = options.numQp ?? 16;
-        if (service !== 'srq' && options.numQp !== undefined) {
-          command.error("error: option '-q, --num-qp <queue pairs>' is one of srq: there is one queue pair.");
-        }
-        if (service === 'srq' && options.rxDepth < queuePairs) {
-          command.error(
-            `error: each queue pair needs a receive. Option --rx-depth must be ${queuePairs} or more.`,
-          );
-        }
-        if (host !== undefined && options.listen === true) {
-          command.error(`error: give either --listen or the host ${host}, not both.`);
-        }
-        const output = outputOf(options);
-        const device = withCapture(chosenDeviceString(options.device), options.capture);
-        const common = {
-          size,
-          mtu: pathMtu,
-          rxDepth: options.rxDepth,
-          iters: options.iters,
-          port: options.ibPort,
-          serviceLevel: options.sl,
-          gidIndex: options.gidIdx,
-          events: options.events === true,
-          check: options.chk === true,
-          timeout: options.timeout,
-          ...(host === undefined
-            ? options.listen === true && { peer: { port: options.port, timeout: options.timeout } }
-            : { peer: { host, port: options.port, timeout: options.timeout } }),
-          signal,
-        };
-        if (service === 'rping') return pingpongRping(output, device, common, scope);
-        return service === 'srq'
-          ? pingpongShared(output, device, { ...common, queuePairs }, scope)
-          : pingpong(output, device, { ...common, type: serviceTypes[service] }, scope);
-      },
-    );
-  addOfDevice('selftest', 'bring up a board step by step, and say what to look at', jsonShapes.selftest, [
-    'hca selftest',
-    "hca selftest --device 'emu:?progress=own' --json",
-    'hca selftest --timeout 500',
-  ])
-    .option('--timeout <milliseconds>', 'time limit for an answer of the device', wholeNumber(1), 10_000)
+  addPingpongCommand(addOfDevice, outputOf, chosenDeviceString, scope);
+  addOfDevice(
+    'selftest',
+    'bring up a board step by step, with advice where a step fails',
+    jsonShapes.selftest,
+    ['hca selftest', "hca selftest --device 'emu:?progress=own' --json", 'hca selftest --timeout 500'],
+  )
+    .option('--timeout <milliseconds>', 'time limit for each answer of the device', wholeNumber(1), 10_000)
     .action((options: CommonOptions & { timeout: number }) =>
       selftest(outputOf(options), chosenDeviceString(options.device), { timeout: options.timeout, signal }),
     );
@@ -332,12 +215,12 @@ function addCommands(program: Command, streams: Streams, scope: Scope): void {
   addObservationCommands(addOfDevice, outputOf, chosenDeviceString, scope);
 }
 
-/** A device string with another underlying function. @throws VerbsError EINVAL where an address is that of one function */
+/** A device string with another underlying function. @throws VerbsError EINVAL: the device string is the address of one function */
 function ofFunction(deviceString: string, underlyingFunction: number | undefined): string {
   if (underlyingFunction === undefined) return deviceString;
   const name = parseDeviceString(deviceString);
   if ('underlyingFunction' in name) return formatDeviceString({ ...name, underlyingFunction });
-  throw new VerbsError(`${deviceString} is the address of one function, --uf cannot choose another`, {
+  throw new VerbsError(`${deviceString} is the address of one function: --uf cannot select another`, {
     code: 'EINVAL',
     verb: 'readRegister',
     attribute: '--uf',

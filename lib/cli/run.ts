@@ -18,40 +18,40 @@ import { ProgramEnd } from './program_end.ts';
 
 /** Options of `hca run`. */
 export interface RunOptions {
-  /** Device string; undefined: that of the environment, else a board that meets those of other programs. */
+  /** Device string; undefined: `FPGA_VERBS_DEVICE`, or an emulated board on a link that all programs share. */
   readonly device: string | undefined;
-  /** The library says on the standard error why each verb that fails does. */
+  /** Have the library print the reason of each failed verb on standard error. */
   readonly explain: boolean;
 }
 
-/** Options that programs are given where a device string says nothing else: boards of all programs of a user meet, by LIDs. */
-const usual = { linkLayer: 'infiniband', link: 'host:default' } as const;
+/** Defaults for a device string without a link: the boards of all programs of a user share one link, with LIDs as addresses. */
+const sharedLink = { linkLayer: 'infiniband', link: 'host:default' } as const;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
-/** Answers UCX, which looks for the device node of an adapter. Found in the folder of the library, by its name: a path may have spaces. */
+/** Preloaded for UCX, which opens the device node of an adapter. Named without its folder, because LD_PRELOAD splits paths at spaces. */
 const nodeLibrary = 'libfpga_verbs_node.so';
-/** As a shell says that there is no such program, or that it cannot be run. */
+/** Exit codes of a shell: command not found, command cannot be executed, and the base for a signal number. */
 const exitNotFound = 127;
 const exitNotRunnable = 126;
 const exitBySignal = 128;
 
 /**
- * `hca run`: runs a program of libibverbs on an emulated board of its own, by the library of this package in the place of the system's.
- * @throws ProgramEnd when it has ended; BackendMissingError, DeviceStringError, Error of `nativeFile`: it was not run
+ * `hca run`: runs a libibverbs program on an emulated board of its own, with this package's library in place of the system's.
+ * @throws ProgramEnd the program has ended or could not be started; BackendMissingError, DeviceStringError, Error of `nativeFile`: not started
  */
 export async function run(words: readonly string[], { device, explain }: RunOptions): Promise<never> {
   const [program, ...rest] = words;
   const chosen = deviceOfPrograms(chosenDeviceString(device));
   const env = {
     ...process.env,
-    LD_LIBRARY_PATH: before('LD_LIBRARY_PATH', librariesFor(chosen)),
-    LD_PRELOAD: before('LD_PRELOAD', nodeLibrary),
+    LD_LIBRARY_PATH: prepend('LD_LIBRARY_PATH', librariesFor(chosen)),
+    LD_PRELOAD: prepend('LD_PRELOAD', nodeLibrary),
     FPGA_VERBS_DEVICE: chosen,
     ...(explain ? { FPGA_VERBS_EXPLAIN: '1' } : {}),
   };
-  throw new ProgramEnd(await endOf(() => spawn(program!, rest, { stdio: 'inherit', env }), program!));
+  throw new ProgramEnd(await exitCodeOf(() => spawn(program!, rest, { stdio: 'inherit', env }), program!));
 }
 
-/** The folders of the libraries that open a device, as LD_LIBRARY_PATH has them. @throws BackendMissingError: the one for `rtl:` is not built */
+/** The folders of the libraries for a device, for LD_LIBRARY_PATH. @throws BackendMissingError: the library for `rtl:` is not built */
 function librariesFor(device: string): string {
   const plain = path.dirname(nativeFile('verbs/libibverbs.so.1'));
   if (!device.startsWith('rtl:')) return plain;
@@ -78,8 +78,8 @@ export function deviceOfPrograms(text: string): string {
   const isJoined = link !== undefined || fabric !== undefined;
   const options = {
     ...name.options,
-    ...(isJoined ? {} : { link: usual.link }),
-    ...(isJoined || linkLayer !== undefined ? {} : { linkLayer: usual.linkLayer }),
+    ...(isJoined ? {} : { link: sharedLink.link }),
+    ...(isJoined || linkLayer !== undefined ? {} : { linkLayer: sharedLink.linkLayer }),
   };
   return formatDeviceString({ ...name, options });
 }
@@ -94,40 +94,41 @@ function ofPciFunction(name: Extract<DeviceName, { backend: 'pci' | 'vfio' }>): 
   throw new PciError(`${problem}; expected: ${cure}`, code, cure);
 }
 
-/** The value of an environment variable that lists libraries or their folders, with one more before all others. */
-function before(variable: string, first: string): string {
+/** The value of an environment variable that lists libraries or folders, with `first` before all others. */
+function prepend(variable: string, first: string): string {
   const rest = process.env[variable];
   return rest === undefined || rest === '' ? first : `${first}:${rest}`;
 }
 
-/** Starts the program and waits for its end. Signals are passed on to it from its first moment on: none ends this process alone. */
-async function endOf(start: () => ChildProcess, program: string): Promise<number> {
+/** Starts the program, forwards signals to it from the start, and waits for its end. Returns its exit code, as a shell reports it. */
+async function exitCodeOf(start: () => ChildProcess, program: string): Promise<number> {
   let child: ChildProcess | undefined;
   const listeners = signals.map((signal) => {
-    const passOn = (): void => {
-      // A terminal gives what is typed there to all processes in its foreground: the program has it already.
+    const forward = (): void => {
+      // A terminal sends the signals of its keys to all foreground processes: the program already has them.
       const isTyped = (signal === 'SIGINT' || signal === 'SIGQUIT') && process.stdin.isTTY;
       if (!isTyped) child?.kill(signal);
     };
-    process.on(signal, passOn);
-    return { signal, passOn };
+    process.on(signal, forward);
+    return { signal, forward };
   });
   try {
-    const started = start();
+    const started = start(); // throws some errors of the system, and emits others
     child = started;
-    return await new Promise<number>((resolve) => {
-      started.once('error', (error: NodeJS.ErrnoException) => {
-        const isMissing = error.code === 'ENOENT';
-        process.stderr.write(
-          `hca: ${program} ${isMissing ? 'is not there' : `cannot be run: ${error.message}`}; expected: a program of PATH, or the path of one\n`,
-        );
-        resolve(isMissing ? exitNotFound : exitNotRunnable);
+    return await new Promise<number>((resolve, reject) => {
+      started.on('error', (error) => {
+        if (started.pid === undefined) reject(error); // otherwise the program runs, and a signal could not be sent
       });
       started.once('exit', (code, signal) =>
         resolve(code ?? exitBySignal + (signal === null ? 0 : constants.signals[signal])),
       );
     });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const problem = code === 'ENOENT' ? 'was not found' : `cannot be run: ${message}`;
+    process.stderr.write(`hca: ${program} ${problem}; expected: a program on PATH, or the path of one\n`);
+    return code === 'ENOENT' ? exitNotFound : exitNotRunnable;
   } finally {
-    for (const { signal, passOn } of listeners) process.off(signal, passOn);
+    for (const { signal, forward } of listeners) process.off(signal, forward);
   }
 }

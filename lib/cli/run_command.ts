@@ -4,7 +4,7 @@ import type { Streams } from './output/output.ts';
 import { execute, oneLine } from './program.ts';
 import { run } from './run.ts';
 
-/** `hca run`, without the other commands: to load them takes longer than to start a program. As `runCommandLine`. */
+/** `hca run` without the other commands, which take longer to load than a program to start. Parameters and result of `runCommandLine`. */
 export function runProgramLine(
   words: readonly string[],
   streams: Streams,
@@ -17,7 +17,7 @@ export function runProgramLine(
 export function addRunCommand(program: Command): void {
   program
     .command('run')
-    .description('run a program of libibverbs on its own emulated board, with the library of this package')
+    .description('run a libibverbs program on its own emulated board, with the library of this package')
     .configureOutput({ outputError: (text, write) => write(oneLine(text, 'hca run --help')) })
     .option('--device <device>', 'device string (default: boards of all programs are connected)')
     .option('--explain', 'print the reason of each failed verb on standard error')
@@ -27,7 +27,7 @@ export function addRunCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-The exit code is the program's; 128 plus the number of the signal that ended it; 127: not found.
+The exit code is the program's, or 128 plus the number of the signal that ended it; 127: not found; 126: cannot be run.
 
 Examples:
   hca run -- ibv_devinfo -v

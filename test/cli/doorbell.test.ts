@@ -206,6 +206,16 @@ describe('hca doorbell options', () => {
     );
   });
 
+  it.each(['3', '66', '260', '-4', '1e1'])(
+    'refuses a payload of %s B in the words of its option',
+    async (size) => {
+      const { exitCode, out, error } = await runHca(['doorbell', '--device', device, '--size', size]);
+      expect(exitCode).toBe(2);
+      expect(out).toBe('');
+      expect(error).toMatch(/'--size <bytes>'.* It must be a multiple of 4 from 0 to 256\.\n$/);
+    },
+  );
+
   it('detects a device string that pins the device thread', async () => {
     const allowed = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
     const pinned = `${device}&progress=own&deviceCpu=${allowed}`;

@@ -52,7 +52,7 @@ describe('hca', () => {
       2,
       /^hca: option '--count <kicks>' argument '0' is invalid. It must be a whole number from 1.\n$/,
     ],
-    [['doorbell', '--size', '257'], 2, /It must be 0 to 256.\n$/],
+    [['doorbell', '--size', '257'], 2, /It must be a multiple of 4 from 0 to 256.\n$/],
     [['info', '--device', 'usb:1'], 1, /^hca: device "usb:1": no backend "usb"; expected: one of emu:.*\n$/],
     [['info', '--device', 'emu:8'], 1, 'hca: underlying function 8 does not exist: the board has 8\n'],
     [
@@ -235,7 +235,9 @@ describe('hca registers', () => {
     const control = await runHca(['registers', 'control', '--uf', '3', '--device', `emu:?${small}`]);
     expect(control.error).toMatch(/^hca: the control registers belong to underlying function 0; expected: /);
     const address = await runHca(['registers', '--uf', '3', '--device', 'pci:0000:01:00.0']);
-    expect(address.error).toMatch(/^hca: pci:0000:01:00.0 is the address of one function, --uf cannot/);
+    expect(address.error).toMatch(
+      /^hca: pci:0000:01:00.0 is the address of one function: --uf cannot select another/,
+    );
   });
 
   it('as JSON', async () => {

@@ -88,10 +88,10 @@ describe('hca pingpong', () => {
     [['rc', '--mtu', '1000'], 'It must be 256, 512, 1024, 2048, 4096.'],
     [['rc', '-s', '0'], 'It must be 1 to 1073741824.'],
     [['rc', '-r', '0'], 'It must be 1 to 16384.'],
-    [['rc', '-q', '2'], 'there is one queue pair'],
+    [['rc', '-q', '2'], 'applies to srq only: rc uses one queue pair'],
     [['srq', '-q', '257'], 'It must be 1 to 256.'],
     [['srq', '-r', '15'], 'Option --rx-depth must be 16 or more.'],
-    [['rping', '--events'], "option '-e, --events' is not one of rping: it polls"],
+    [['rping', '--events'], "option '-e, --events' does not apply to rping, which polls"],
   ])('says what is wrong and what would be right: %j', async (words, message) => {
     const { exitCode, error } = await runHca(['pingpong', ...words]);
     expect(exitCode).toBe(2);

@@ -92,8 +92,18 @@ describe('hca run', () => {
     const { exitCode, error } = await run('no-such-program').ended;
     expect(exitCode).toBe(127);
     expect(error).toBe(
-      'hca: no-such-program is not there; expected: a program of PATH, or the path of one\n',
+      'hca: no-such-program was not found; expected: a program on PATH, or the path of one\n',
     );
+  });
+
+  it('says that a program cannot be run, however the system refuses it', async () => {
+    for (const program of [tmpdir(), `${process.execPath}/x`, 'x'.repeat(5000)]) {
+      const { exitCode, error } = await run(program).ended;
+      expect(exitCode).toBe(126);
+      expect(error).toMatch(
+        /^hca: \S+ cannot be run: .*; expected: a program on PATH, or the path of one\n$/,
+      );
+    }
   });
 
   it('is called in a wrong way without a program', async () => {

@@ -1,7 +1,7 @@
 import { Argument, Option, type Command } from 'commander';
 
 import { usualPort } from '../meeting.ts';
-import { mtu, wholeNumber } from '../option_values.ts';
+import { largestMessage, mtu, wholeNumber } from '../option_values.ts';
 import type { Output } from '../output/output.ts';
 import { bandwidth } from './bandwidth.ts';
 import { latency } from './latency.ts';
@@ -43,7 +43,6 @@ interface BandwidthWords extends CommonWords {
   readonly report_gbits?: boolean;
 }
 
-const largestMessage = 2 ** 30; // both ends' memory is in one process
 const deepest = 16_384;
 const most = 1_000_000_000;
 const latencyInline = { send: 236, write: 220, read: 0, atomic: 0 } as const;

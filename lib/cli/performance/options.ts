@@ -2,6 +2,7 @@ import { COMMAND_PAYLOAD_BYTES, QUEUE_ENTRIES_MAXIMUM } from '../../spec/index.t
 import type { QueuePairType } from '../../index.ts';
 import type { Settings } from '../greeting.ts';
 import type { MeetingPlace } from '../meeting.ts';
+import { largestDatagram } from '../option_values.ts';
 import type { EndOptions } from './end.ts';
 import { atomicBytes, type AtomicType, type Operation } from './operation.ts';
 import type { Extent } from './stopwatch.ts';
@@ -59,7 +60,6 @@ export interface PerformanceDefaults {
 }
 
 /** Bytes: the largest path MTU, and what a datagram has where it is not said. */
-const largestDatagram = 4096;
 const usualDatagram = 1024;
 
 /** Sizes of --all: 2 B to 8 MiB, as perftest has them. */
