@@ -62,8 +62,11 @@ public:
     const auto page = pages_.find(address / spec::page_bytes);
     return page != pages_.end() && page->second.function == function && page->second.is_reachable;
   }
-  // The queue that an address was made for.
-  uint32_t number(uint64_t address) const { return pages_.at(address / spec::page_bytes).number; }
+  // The queue that an address was made for; 0: none.
+  uint32_t number(uint64_t address) const {
+    const auto page = pages_.find(address / spec::page_bytes);
+    return page == pages_.end() ? 0 : page->second.number;
+  }
 
   hca::MemoryTranslation& translation() { return translation_; }
   hca::QueuePairStateCache& queue_pairs() { return queue_pairs_; }
@@ -132,7 +135,8 @@ public:
   hca::Counters counters;
   hca::CompletionQueue queue;
   uint64_t time = 0;
-  std::optional<Head> head; // that RTL has read for what is done now
+  std::optional<Head> head;   // that RTL has read for what is done now
+  bool is_write_lost = false; // what RTL has written for what is done now did not arrive
   std::optional<WrittenEntry> written;
   std::vector<spec::EventUnit> events;
 
@@ -148,7 +152,9 @@ private:
     return head->failed ? hca::DmaStatus::fault : hca::DmaStatus::ok;
   }
   hca::DmaStatus write(unsigned function, uint64_t address, const void* source, size_t bytes) override {
-    written = {.function = function, .address = address, .failed = !pages_.can_write(function, address)};
+    written = {.function = function,
+               .address = address,
+               .failed = is_write_lost || !pages_.can_write(function, address)};
     std::memcpy(written->bytes.data(), source, bytes);
     return written->failed ? hca::DmaStatus::fault : hca::DmaStatus::ok;
   }
@@ -159,5 +165,19 @@ private:
   uint64_t head_address_;
   unsigned function_;
 };
+
+// A queue that RTL and model have.
+struct LiveQueue {
+  std::unique_ptr<ModelQueue> model;
+  unsigned function = 0;
+  uint32_t table = 0;
+  uint32_t head = 0;   // what the host has taken
+  uint32_t events = 0; // that the host has taken
+  bool failed = false;
+  uint64_t failed_at = 0; // clock of the answer
+};
+using LiveQueues = std::map<uint32_t, LiveQueue>; // by number
+
+inline uint64_t completion_head_address(uint32_t number) { return 0x7ff'ffff'f000 + number * 64; }
 
 } // namespace fpga_verbs::bench

@@ -4,28 +4,27 @@
 // Arguments: seed, clocks.
 //
 // First entries as fast as they go, to one queue and to eight, of which it prints how many clocks they take.
+// At rest, entries find all slots.
 #include "Vcompletion_queue.h"
-#include "completion_queue_model.h"
-
-#include <verilated.h>
-#if VM_COVERAGE
-#include <verilated_cov.h>
-#endif
+#include "completion_queue_host.h"
+#include "completion_queue_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
-#include <span>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+#include <verilated.h>
 
 namespace fpga_verbs::bench {
 namespace {
 
 using Rtl = Vcompletion_queue;
 
-constexpr uint32_t beat_bytes = BEAT_BYTES;
-constexpr uint32_t queues = QUEUES;
-constexpr uint32_t functions = 8;
-constexpr uint32_t used_numbers = std::min(queues - 1, 12U); // that have queues, from 1 on
-constexpr uint32_t none = ~0U;
 enum class Kind : uint8_t { sweep, write, arm, control };
 
 class Bench {
@@ -37,84 +36,30 @@ public:
     start_anew();
     stream(1);
     stream(8);
+    fill();
     for (; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock % 256 == 0)
-        choose_weights();
-      if (place_.clock % 4096 == 4095)
+        choose();
+      if (place_.clock % 4096 == 4095) {
         come_to_rest();
+        fill();
+        lose();
+        choose();
+      }
       offer();
       step();
     }
     come_to_rest();
     std::printf("%llu entries in %llu clocks, %llu dropped, %llu waited, %llu armings, %llu events, "
-                "%llu moderated, %llu failures, %llu commands, %llu not done\n",
+                "%llu moderated, %llu failures, %llu commands, %llu not done, %llu in use\n",
                 number(writes_), number(clocks_), number(dropped_), number(waited_), number(arms_),
-                number(signals_), number(moderated_), number(failures_), number(commands_),
-                number(not_done_));
+                number(signals_), number(moderated_), number(failures_), number(commands_), number(not_done_),
+                number(in_use_));
     return 0;
   }
 
 private:
-  struct Queue {
-    std::unique_ptr<ModelQueue> model;
-    unsigned function = 0;
-    uint32_t table = 0;
-    uint32_t head = 0;   // what the host has taken
-    uint32_t events = 0; // that the host has taken
-    bool failed = false;
-    uint64_t failed_at = 0; // clock of the answer
-  };
-  struct Write {
-    uint32_t number = 0;
-    unsigned function = 0;
-    spec::CompletionQueueEntry entry;
-    uint64_t time = 0;
-  };
-  struct Arm {
-    unsigned function = 0;
-    spec::underlying_function::CompletionQueueArm request;
-    uint64_t time = 0;
-  };
-  struct Control {
-    bool create = false;
-    bool resize = false;
-    bool moderate = false;
-    bool destroy = false;
-    uint32_t number = 0;
-    unsigned function = 0;
-    unsigned entries_log2 = 0;
-    uint32_t table = none;
-    uint8_t event_queue = 0;
-    uint64_t user_handle = 0;
-    uint32_t count = 0;
-    uint32_t period = 0;
-    uint64_t time = 0;
-  };
-  struct Translation {
-    std::optional<uint64_t> address;
-    uint64_t due = 0;
-  };
-  struct HeadRead {
-    ModelQueue::Head head;
-    uint64_t due = 0;
-  };
-  struct PieceAnswer {
-    bool failed = false;
-    uint64_t due = 0;
-  };
-
   static unsigned long long number(uint64_t value) { return value; }
-  static uint64_t head_address(uint32_t number) { return 0x7ff'ffff'f000 + number * 64; }
-
-  void choose_weights() {
-    write_ = std::array{0U, 30U, 100U, 100U}[random_.below(4)];
-    arm_ = std::array{0U, 10U, 60U}[random_.below(3)];
-    control_ = std::array{5U, 60U}[random_.below(2)];
-    consume_ = std::array{1U, 10U, 100U}[random_.below(3)];
-    ready_ = std::array{20U, 80U, 100U}[random_.below(3)];
-    latency_ = std::array{1U, 20U, 150U}[random_.below(3)];
-    focus_ = random_.once(2) ? used_numbers : 1 + random_.below(3);
-  }
 
   void start_anew() {
     rtl_.reset = 1;
@@ -123,94 +68,58 @@ private:
     step();
     step();
     rtl_.reset = 0;
-    for (uint32_t clock = 0; clock < std::max<uint32_t>(queues, ENTRIES) + 8; ++clock)
+    for (uint32_t clock = 0; clock < std::max<uint32_t>(completion_queues, ENTRIES) + 8; ++clock)
       step();
     expect(place_, "clearing", rtl_.clearing, 0);
   }
 
-  // Stimulus.
+  void choose() {
+    stream_.choose();
+    host_.pace = {.ready = std::array{20U, 80U, 100U}[random_.below(3)],
+                  .latency = std::array{1U, 20U, 150U}[random_.below(3)],
+                  .lost = std::array{0U, 2U, 50U}[random_.below(3)],
+                  .is_smooth = false};
+  }
 
-  uint32_t some_number() {
-    if (random_.once(24))
-      return std::array{0U, queues + 1 + random_.below(used_numbers),
-                        1 + random_.below(queues - 1)}[random_.below(3)];
-    return 1 + random_.below(focus_);
-  }
-  unsigned function_of(uint32_t number) {
-    const auto found = live_.find(number);
-    return found == live_.end() || random_.once(48) ? random_.below(functions) : found->second.function;
-  }
+  // Stimulus.
 
   void offer() {
     for (auto& [number, queue] : live_)
-      if (random_.percent(consume_) && queue.head != queue.model->queue.tail(ModelQueue::number))
+      if (random_.percent(stream_.consume) && queue.head != queue.model->queue.tail(ModelQueue::number))
         ++queue.head;
-    rtl_.event_ready = random_.percent(ready_);
-    if (!rtl_.write && random_.percent(write_))
-      offer_write(some_number());
-    if (!rtl_.arm && random_.percent(arm_))
-      offer_arm();
-    if (!rtl_.control && controls_.empty() && random_.percent(control_))
-      offer_control();
+    rtl_.event_ready = random_.percent(host_.pace.ready);
+    if (!rtl_.write && random_.percent(stream_.write))
+      put(stream_.some_write(stream_.some_number()));
+    if (!rtl_.arm && random_.percent(stream_.arm))
+      put(stream_.some_arm());
+    if (rtl_.control || !controls_.empty() || !random_.percent(stream_.control))
+      return;
+    const uint32_t waiting = random_.once(2) ? host_.first_with_heads() : 0;
+    const CompletionControl control =
+        live_.contains(waiting)
+            ? CompletionControl{.destroy = true, .number = waiting, .function = live_.at(waiting).function}
+            : stream_.some_control();
+    if (control.number != 0)
+      put(control);
   }
 
-  void offer_write(uint32_t queue) {
-    offered_write_ = {.number = queue, .function = function_of(queue)};
-    std::array<uint8_t, entry_bytes> bytes;
-    for (uint8_t& byte : bytes)
-      byte = static_cast<uint8_t>(random_.bits());
-    bytes[1] = random_.once(8) ? 1 + bytes[1] % 8 : 0; // status
-    std::memcpy(&offered_write_.entry, bytes.data(), bytes.size());
+  void put(const CompletionWrite& write) {
     rtl_.write = 1;
-    rtl_.write_number = queue;
-    rtl_.write_underlying_function = offered_write_.function;
+    rtl_.write_number = write.number;
+    rtl_.write_underlying_function = write.function;
     rtl_.write_user = next_user_;
-    std::memcpy(&rtl_.write_entry, bytes.data(), bytes.size());
+    std::memcpy(&rtl_.write_entry, &write.entry, entry_bytes);
+    offered_write_ = write;
   }
 
-  void offer_arm() {
-    const uint32_t number = some_number();
-    offered_arm_ = {.function = function_of(number)};
-    const auto found = live_.find(number);
-    auto& request = offered_arm_.request;
-    request.set_completion_queue(number);
-    request.set_solicited(random_.below(2));
-    request.set_arm_sequence(random_.once(12)       ? random_.below(128)
-                             : found != live_.end() ? found->second.events
-                                                    : 0);
-    request.set_head(found == live_.end()
-                         ? random_.below(8)
-                         : found->second.head + (random_.once(8) ? random_.below(9) - 4 : 0));
+  void put(const CompletionArm& arm) {
     rtl_.arm = 1;
-    rtl_.arm_underlying_function = offered_arm_.function;
-    rtl_.arm_request = request.bits;
+    rtl_.arm_underlying_function = arm.function;
+    rtl_.arm_request = arm.request.bits;
+    offered_arm_ = arm;
   }
 
-  void offer_control() {
-    Control control{.number = some_number()};
-    const auto found = live_.find(control.number);
-    control.function = function_of(control.number);
-    control.entries_log2 = random_.once(12) ? 15 : random_.once(4) ? random_.below(10) : random_.below(4);
-    if (found == live_.end() || random_.once(16)) {
-      control.create = true;
-      if (control.number == 0 || control.number > used_numbers)
-        return;
-      control.event_queue = static_cast<uint8_t>(random_.bits());
-      control.user_handle = random_.bits() & 0xffff'ffff'ffff;
-    } else if (found->second.failed ? !random_.once(4) : random_.once(12)) {
-      control.destroy = true;
-    } else {
-      control.resize = random_.once(3);
-      control.moderate = !control.resize && !random_.once(4);
-      control.count = random_.below(8);
-      control.period = std::array{0U, 50U, 200U, 500U}[random_.below(4)];
-    }
-    if (control.create || control.resize)
-      control.table = pages_.make_table(control.function, control.number, control.entries_log2, false);
-    put(control);
-  }
-
-  void put(const Control& control) {
+  void put(const CompletionControl& control) {
     rtl_.control = 1;
     rtl_.control_create = control.create;
     rtl_.control_resize = control.resize;
@@ -222,7 +131,7 @@ private:
     rtl_.control_page_table = control.table;
     rtl_.control_event_queue = control.event_queue;
     rtl_.control_user_handle = control.user_handle;
-    rtl_.control_head_address = head_address(control.number);
+    rtl_.control_head_address = completion_head_address(control.number);
     rtl_.control_moderation_count = control.count;
     rtl_.control_moderation_ticks = control.period;
     offered_control_ = control;
@@ -232,18 +141,19 @@ private:
 
   void step() {
     rtl_.now = now_;
-    serve();
+    host_.serve(rtl_, now_);
     rtl_.clock = 0;
     rtl_.eval();
     const bool writes = rtl_.write && rtl_.write_ready;
     const bool arms = rtl_.arm && rtl_.arm_ready;
     const bool controls = rtl_.control && rtl_.control_ready;
     if (!rtl_.reset)
-      take();
+      take_answers();
     if (writes) {
       offered_write_.time = now_;
       expect(place_, "users under way", under_way_.contains(rtl_.write_user), 0);
       under_way_[rtl_.write_user] = offered_write_;
+      order_[{offered_write_.number, offered_write_.function}].push_back(rtl_.write_user);
       next_user_ = (next_user_ + 1) & 0xffff;
     }
     if (arms) {
@@ -265,48 +175,8 @@ private:
       rtl_.control = 0;
   }
 
-  // The answers of the surroundings in this clock.
-  void serve() {
-    rtl_.translate_ready = random_.percent(ready_);
-    rtl_.read_ready = random_.percent(ready_);
-    rtl_.piece_ready = random_.percent(ready_);
-    rtl_.data_ready = random_.percent(ready_);
-    rtl_.translated = !translations_.empty() && translations_.front().due <= now_ && random_.percent(ready_);
-    if (rtl_.translated) {
-      rtl_.translated_done = translations_.front().address.has_value();
-      rtl_.translated_page = translations_.front().address.value_or(0) / spec::page_bytes;
-      translations_.pop_front();
-    }
-    rtl_.read_answer = !reads_.empty() && reads_.front().due <= now_ && random_.percent(ready_);
-    if (rtl_.read_answer) {
-      rtl_.read_answer_failed = reads_.front().head.failed;
-      rtl_.read_answer_head = reads_.front().head.head | random_.bits() << 32;
-      reads_.pop_front();
-    }
-    rtl_.piece_answer =
-        !piece_answers_.empty() && piece_answers_.front().due <= now_ && random_.percent(ready_);
-    if (rtl_.piece_answer) {
-      rtl_.piece_answer_failed = piece_answers_.front().failed;
-      piece_answers_.pop_front();
-    }
-  }
-
-  void take() {
-    if (rtl_.translate && rtl_.translate_ready)
-      translations_.push_back(
-          {.address = pages_.translation().translate(rtl_.translate_page_table,
-                                                     uint64_t{rtl_.translate_page} * spec::page_bytes),
-           .due = now_ + 1 + (is_smooth_ ? 3 : random_.below(latency_))});
-    if (rtl_.read && rtl_.read_ready)
-      read_head();
-    if (rtl_.piece && rtl_.piece_ready)
-      addresses_.push_back({.function = rtl_.piece_underlying_function, .address = rtl_.piece_address});
-    if (rtl_.data_valid && rtl_.data_ready) {
-      const auto* data = reinterpret_cast<const uint8_t*>(&rtl_.data);
-      data_.insert(data_.end(), data, data + beat_bytes);
-    }
-    if (!addresses_.empty() && data_.size() >= entry_bytes)
-      write_piece();
+  void take_answers() {
+    host_.take(rtl_, now_);
     if (rtl_.event_valid && rtl_.event_ready) {
       spec::EventUnit event;
       static_assert(sizeof event == sizeof rtl_.event_unit);
@@ -319,39 +189,13 @@ private:
       compare();
   }
 
-  void read_head() {
-    const auto number = static_cast<uint32_t>((rtl_.read_address - head_address(0)) / 64);
-    // A queue may have its first entry before its creation is answered.
-    const auto queue = live_.find(number);
-    if (queue != live_.end())
-      expect(place_, "function of a head that is read", rtl_.read_underlying_function,
-             queue->second.function);
-    ModelQueue::Head head{.head = queue == live_.end() ? 0 : queue->second.head,
-                          .failed = !is_smooth_ && random_.once(200)};
-    if (!is_smooth_ && random_.once(20))
-      head.head += random_.below(40) - 20;
-    heads_[number].push_back(head);
-    reads_.push_back({.head = head, .due = now_ + 1 + (is_smooth_ ? latency_ : random_.below(latency_))});
-  }
-
-  void write_piece() {
-    WrittenEntry piece = addresses_.front();
-    addresses_.pop_front();
-    std::copy_n(data_.begin(), entry_bytes, piece.bytes.begin());
-    data_.erase(data_.begin(), data_.begin() + entry_bytes);
-    piece.failed = !pages_.can_write(piece.function, piece.address);
-    pieces_.push_back(piece);
-    piece_answers_.push_back(
-        {.failed = piece.failed, .due = now_ + 1 + (is_smooth_ ? latency_ : random_.below(latency_))});
-  }
-
-  Queue& at(uint32_t number, const char* what) {
+  LiveQueue& at(uint32_t number, const char* what) {
     const auto found = live_.find(number);
     if (found == live_.end())
       differ(place_, what, number, 0);
     return found->second;
   }
-  Queue* find(uint32_t number, unsigned function) {
+  LiveQueue* find(uint32_t number, unsigned function) {
     const auto found = live_.find(number);
     return found == live_.end() || found->second.function != function ? nullptr : &found->second;
   }
@@ -361,7 +205,7 @@ private:
   void compare() {
     const uint32_t number = rtl_.answered_number;
     bool failed_before = false;
-    Queue* queue = nullptr;
+    LiveQueue* queue = nullptr;
     switch (static_cast<Kind>(rtl_.answered_kind)) {
     case Kind::sweep:
       queue = &at(number, "queue whose period is over");
@@ -377,7 +221,7 @@ private:
       const auto found = under_way_.find(rtl_.answered_user);
       if (found == under_way_.end())
         differ(place_, "entries under way", 1, 0);
-      const Write write = found->second;
+      const CompletionWrite write = found->second;
       under_way_.erase(found);
       expect(place_, "number of an entry", number, write.number);
       expect(place_, "function of an entry", rtl_.answered_underlying_function, write.function);
@@ -398,72 +242,57 @@ private:
     compare_events(number, queue, failed_before);
   }
 
-  void compare_write(const Write& write, Queue* queue) {
+  void compare_write(const CompletionWrite& write, LiveQueue* queue) {
     ++writes_;
     waited_ += rtl_.answered_waited;
     bool done = false;
     // RTL may have written entries behind the one that failed.
-    const bool has_piece =
-        !pieces_.empty() && queue != nullptr && pages_.number(pieces_.front().address) == write.number;
+    const WrittenEntry* const piece = queue == nullptr ? nullptr : host_.piece_of(write.number);
     if (queue != nullptr && queue->failed) {
-      expect(place_, "an entry is written to a queue in error", has_piece && write.time > queue->failed_at,
-             0);
-      if (has_piece)
-        pieces_.pop_front();
+      expect(place_, "an entry is written to a queue in error",
+             piece != nullptr && write.time > queue->failed_at, 0);
+      if (piece != nullptr)
+        host_.drop_piece();
       if (rtl_.answered_waited)
-        take_head(write.number);
+        host_.take_head(write.number);
     } else if (queue != nullptr) {
       ModelQueue& model = *queue->model;
       model.time = now_;
-      if (has_piece) {
+      if (piece != nullptr) {
         spec::CompletionQueueEntry entry;
-        std::memcpy(&entry, pieces_.front().bytes.data(), entry_bytes);
+        std::memcpy(&entry, piece->bytes.data(), entry_bytes);
+        model.is_write_lost = piece->failed;
         model.time = entry.timestamp();
         expect(place_, "a time stamp is between entry and answer",
                model.time >= write.time && model.time <= now_, 1);
       }
       if (rtl_.answered_waited)
-        model.head = take_head(write.number);
+        model.head = host_.take_head(write.number);
       spec::CompletionQueueEntry entry = write.entry;
       done = model.queue.write(write.function, ModelQueue::number, entry);
       model.head.reset();
       if (model.written)
-        compare_piece(*model.written);
+        host_.compare_piece(*model.written);
       model.written.reset();
-    }
+      model.is_write_lost = false;
+    } else
+      expect(place_, "an entry waited for a queue that is gone", rtl_.answered_waited, 0);
     dropped_ += !done;
     expect(place_, "entry written", rtl_.answered_done, done);
+    auto& order = order_.at({write.number, write.function});
+    if (done)
+      expect(place_, "entry of a queue that is written first", rtl_.answered_user, order.front());
+    std::erase(order, rtl_.answered_user);
   }
 
-  ModelQueue::Head take_head(uint32_t number) {
-    if (heads_[number].empty())
-      differ(place_, "heads that were read", 1, 0);
-    const ModelQueue::Head head = heads_[number].front();
-    heads_[number].pop_front();
-    return head;
-  }
-
-  void compare_piece(const WrittenEntry& model) {
-    if (pieces_.empty())
-      differ(place_, "entries that were written", 0, 1);
-    const WrittenEntry& piece = pieces_.front();
-    expect(place_, "function of a write", piece.function, model.function);
-    expect(place_, "address of a write", piece.address, model.address);
-    for (uint32_t byte = 0; byte < entry_bytes; ++byte)
-      if (piece.bytes[byte] != model.bytes[byte])
-        differ(place_, "byte of an entry", uint64_t{piece.bytes[byte]} << 32 | byte,
-               uint64_t{model.bytes[byte]} << 32 | byte);
-    pieces_.pop_front();
-  }
-
-  Queue* compare_arm() {
+  LiveQueue* compare_arm() {
     if (asked_arms_.empty())
       differ(place_, "armings under way", 1, 0);
-    Arm arm = asked_arms_.front();
+    CompletionArm arm = asked_arms_.front();
     asked_arms_.pop_front();
     ++arms_;
     expect(place_, "number of an arming", rtl_.answered_number, arm.request.completion_queue());
-    Queue* const queue = find(arm.request.completion_queue(), arm.function);
+    LiveQueue* const queue = find(arm.request.completion_queue(), arm.function);
     expect(place_, "armed", rtl_.answered_done, queue != nullptr);
     if (queue == nullptr || queue->failed)
       return queue;
@@ -473,15 +302,15 @@ private:
     return queue;
   }
 
-  Queue* compare_control() {
+  LiveQueue* compare_control() {
     if (controls_.empty())
       differ(place_, "commands under way", 1, 0);
-    Control control = controls_.front();
+    const CompletionControl control = controls_.front();
     controls_.pop_front();
     ++commands_;
     not_done_ += !rtl_.answered_done;
     expect(place_, "number of a command", rtl_.answered_number, control.number);
-    Queue* queue = find(control.number, control.function);
+    LiveQueue* queue = find(control.number, control.function);
     if (control.create) {
       const bool done = !live_.contains(control.number);
       expect(place_, "created", rtl_.answered_done, done);
@@ -489,12 +318,13 @@ private:
         pages_.translation().destroy_table(control.table);
         return queue;
       }
-      live_.try_emplace(control.number, Queue{.model = std::make_unique<ModelQueue>(
-                                                  place_, pages_, control.function, control.entries_log2,
-                                                  head_address(control.number), control.user_handle,
-                                                  control.event_queue, control.table),
-                                              .function = control.function,
-                                              .table = control.table});
+      live_.try_emplace(control.number,
+                        LiveQueue{.model = std::make_unique<ModelQueue>(
+                                      place_, pages_, control.function, control.entries_log2,
+                                      completion_head_address(control.number), control.user_handle,
+                                      control.event_queue, control.table),
+                                  .function = control.function,
+                                  .table = control.table});
       return &live_.at(control.number);
     }
     if (queue == nullptr) {
@@ -520,9 +350,9 @@ private:
     return queue;
   }
 
-  void compare_resize(const Control& control, Queue& queue) {
+  void compare_resize(const CompletionControl& control, LiveQueue& queue) {
     if (rtl_.answered_waited)
-      queue.model->head = take_head(control.number);
+      queue.model->head = host_.take_head(control.number);
     uint32_t table = control.table;
     const spec::ManagementStatus status =
         queue.failed ? spec::ManagementStatus::bad_state
@@ -536,22 +366,24 @@ private:
   }
 
   // A queue that an entry waits for stays.
-  Queue* end(const Control& control, Queue& queue) {
+  LiveQueue* end(const CompletionControl& control, LiveQueue& queue) {
     if (!rtl_.answered_done) {
       const bool is_waited_for = std::ranges::any_of(
           under_way_, [&](const auto& write) { return write.second.number == control.number; });
       expect(place_, "why it is not destroyed", rtl_.answered_status,
              static_cast<uint32_t>(spec::ManagementStatus::in_use));
       expect(place_, "an entry waits", is_waited_for, 1);
+      ++in_use_;
       return &queue;
     }
+    expect(place_, "entries that wait for the destroyed", host_.heads(control.number), 0);
     expect(place_, "events of the destroyed", events_.size(), 0);
     pages_.translation().destroy_table(queue.table);
     live_.erase(control.number);
     return nullptr;
   }
 
-  void compare_events(uint32_t number, Queue* queue, bool failed_before) {
+  void compare_events(uint32_t number, LiveQueue* queue, bool failed_before) {
     std::vector<spec::EventUnit> expected;
     bool fails = false;
     if (queue != nullptr) {
@@ -598,49 +430,98 @@ private:
       step();
     }
     expect(place_, "under way when idle", under_way_.size() + asked_arms_.size() + controls_.size(), 0);
-    expect(place_, "entries too many", pieces_.size() + addresses_.size() + data_.size(), 0);
-    // Each period that is over by now is found.
+    expect(place_, "entries too many", host_.entries_left(), 0);
+    // Each period that is over by now is found: RTL counts it from the access, at most longest_period clocks
+    // ago.
     const uint64_t over = now_;
-    for (uint32_t clock = 0; clock < queues * 10 + 100; ++clock)
+    for (uint32_t clock = 0; clock < completion_queues * 10 + longest_period; ++clock)
       step();
     for (auto& [number, queue] : live_)
       if (!queue.failed)
         expect(place_, "a period that is over is not found", queue.model->queue.next_deadline() <= over, 0);
   }
 
+  // A queue that has room, and of which all goes well.
+  void create_good(uint32_t number) {
+    CompletionControl control{
+        .create = true, .number = number, .function = number % completion_functions, .entries_log2 = 11};
+    control.table = pages_.make_table(control.function, number, control.entries_log2, true);
+    put(control);
+    come_to_rest();
+  }
+  void destroy_good(uint32_t number) {
+    put(CompletionControl{.destroy = true, .number = number, .function = number % completion_functions});
+    come_to_rest();
+  }
+  void write_good(uint32_t number) {
+    CompletionWrite write = stream_.some_write(number);
+    write.function = number % completion_functions;
+    put(write);
+  }
+
   // Entries as fast as they go, in turn to so many queues.
   void stream(uint32_t to) {
     constexpr uint32_t count = 1000;
-    is_smooth_ = true;
-    ready_ = consume_ = 100;
-    latency_ = 200;
-    for (uint32_t queue = 1; queue <= std::min(to, used_numbers); ++queue) {
-      Control control{.create = true, .number = queue, .function = queue % functions, .entries_log2 = 11};
-      control.table = pages_.make_table(control.function, queue, control.entries_log2, true);
-      put(control);
-      come_to_rest();
-    }
+    host_.pace = {.ready = 100, .latency = 200, .is_smooth = true};
+    to = std::min(to, used_completion_queues);
+    for (uint32_t number = 1; number <= to; ++number)
+      create_good(number);
     uint32_t offered = 0;
     uint64_t first = 0;
     const uint64_t begin = now_;
     while (offered < count || !rtl_.idle || rtl_.write) {
-      if (!rtl_.write && offered < count) {
-        const uint32_t number = 1 + offered % std::min(to, used_numbers);
-        offer_write(number);
-        rtl_.write_underlying_function = offered_write_.function = number % functions;
-        ++offered;
-      }
+      if (!rtl_.write && offered < count)
+        write_good(1 + offered++ % to);
       step();
       if (first == 0 && rtl_.piece)
         first = now_ - begin;
     }
     std::printf("%u entries to %u queues: %llu clocks, the first after %llu\n", count, to,
                 number(now_ - begin), number(first));
-    for (uint32_t queue = 1; queue <= std::min(to, used_numbers); ++queue) {
-      put({.destroy = true, .number = queue, .function = queue % functions});
-      come_to_rest();
+    for (uint32_t number = 1; number <= to; ++number)
+      destroy_good(number);
+  }
+
+  // The period of a queue ends while its entry is on its way, which does not arrive.
+  void lose() {
+    constexpr uint32_t number = completion_queues - 1;
+    constexpr unsigned function = number % completion_functions;
+    host_.pace = {.ready = 100, .latency = 400, .is_smooth = true};
+    create_good(number);
+    put(CompletionControl{
+        .moderate = true, .number = number, .function = function, .count = 7, .period = 50});
+    come_to_rest();
+    CompletionArm arm{.function = function};
+    arm.request.set_completion_queue(number);
+    put(arm);
+    come_to_rest();
+    host_.pace.lost = 1000;
+    write_good(number);
+    come_to_rest();
+    expect(place_, "queue whose entry was lost", live_.at(number).failed, 1);
+    host_.pace.lost = 0;
+    destroy_good(number);
+  }
+
+  // Entries find all slots but a few, each time, while the host answers nothing.
+  void fill() {
+    constexpr size_t spare_slots = 4;
+    constexpr uint32_t number = completion_queues - 1; // otherwise without a queue
+    host_.pace = {.ready = 100, .latency = 1, .is_smooth = true};
+    create_good(number);
+    host_.pace.ready = 0;
+    const size_t before = under_way_.size();
+    for (uint32_t clock = 0; clock < ENTRIES * 16; ++clock) {
+      if (!rtl_.write)
+        write_good(number);
+      step();
     }
-    is_smooth_ = false;
+    const size_t slots = under_way_.size() - before;
+    if (slots + spare_slots < ENTRIES)
+      differ(place_, "entries that find a slot", slots, ENTRIES - spare_slots);
+    host_.pace.ready = 100;
+    come_to_rest();
+    destroy_good(number);
   }
 
   Rtl rtl_;
@@ -649,29 +530,17 @@ private:
   uint64_t clocks_;
   CompletionPages pages_;
   uint64_t now_ = 1000;
-  bool is_smooth_ = false;
-  uint32_t write_ = 0;
-  uint32_t arm_ = 0;
-  uint32_t control_ = 0;
-  uint32_t consume_ = 100;
-  uint32_t ready_ = 100;
-  uint32_t latency_ = 1;
-  uint32_t focus_ = 1;
   uint32_t next_user_ = 0;
-  std::map<uint32_t, Queue> live_;
-  std::map<uint32_t, std::deque<ModelQueue::Head>> heads_; // that were read, by number
-  Write offered_write_;
-  Arm offered_arm_;
-  Control offered_control_;
-  std::map<uint32_t, Write> under_way_; // by user
-  std::deque<Arm> asked_arms_;
-  std::deque<Control> controls_;
-  std::deque<Translation> translations_;
-  std::deque<HeadRead> reads_;
-  std::deque<PieceAnswer> piece_answers_;
-  std::deque<WrittenEntry> addresses_; // of pieces without all of their data
-  std::deque<uint8_t> data_;
-  std::deque<WrittenEntry> pieces_; // that the model has not written
+  LiveQueues live_;
+  CompletionHost host_{place_, random_, pages_, live_};
+  CompletionStream stream_{random_, pages_, live_};
+  CompletionWrite offered_write_;
+  CompletionArm offered_arm_;
+  CompletionControl offered_control_;
+  std::map<uint32_t, CompletionWrite> under_way_;                       // by user
+  std::map<std::pair<uint32_t, unsigned>, std::deque<uint32_t>> order_; // users, by number and function
+  std::deque<CompletionArm> asked_arms_;
+  std::deque<CompletionControl> controls_;
   std::vector<spec::EventUnit> events_;
   std::vector<uint32_t> failed_;
   uint64_t writes_ = 0;
@@ -683,18 +552,12 @@ private:
   uint64_t failures_ = 0;
   uint64_t commands_ = 0;
   uint64_t not_done_ = 0;
+  uint64_t in_use_ = 0; // queues that were not destroyed, for an entry waited
 };
 
 } // namespace
 } // namespace fpga_verbs::bench
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
-    return 2;
-  }
-  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
-                                 std::strtoull(arguments[2], nullptr, 0));
-  const fpga_verbs::bench::Coverage coverage;
-  return bench.run();
+  return fpga_verbs::bench::run_bench<fpga_verbs::bench::Bench>(count, arguments);
 }

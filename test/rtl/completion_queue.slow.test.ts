@@ -33,7 +33,7 @@ describe('completion_queue in SystemVerilog', () => {
         const { output, ok } = bench.run(seed, clocks);
         expect(ok, output).toBe(true);
         const counts =
-          /^(\d+) entries in \d+ clocks, (\d+) dropped, (\d+) waited, (\d+) armings, (\d+) events, (\d+) moderated, (\d+) failures, (\d+) commands, (\d+) not done$/m
+          /^(\d+) entries in \d+ clocks, (\d+) dropped, (\d+) waited, (\d+) armings, (\d+) events, (\d+) moderated, (\d+) failures, (\d+) commands, (\d+) not done, (\d+) in use$/m
             .exec(output)!
             .slice(1)
             .map(Number);
@@ -44,7 +44,8 @@ describe('completion_queue in SystemVerilog', () => {
         ))
           figures.push([shape['BEAT_BYTES'], shape['ENTRIES'], queues, entries, spent, first].map(Number));
       }
-      const [entries, dropped, waited, armings, events, moderated, failures, commands, notDone] = total;
+      const [entries, dropped, waited, armings, events, moderated, failures, commands, notDone, inUse] =
+        total;
       expect(entries! - dropped!).toBeGreaterThan(1000);
       expect(dropped).toBeGreaterThan(500);
       expect(waited).toBeGreaterThan(100);
@@ -54,6 +55,7 @@ describe('completion_queue in SystemVerilog', () => {
       expect(failures).toBeGreaterThan(30);
       expect(commands! - notDone!).toBeGreaterThan(100);
       expect(notDone).toBeGreaterThan(20);
+      expect(inUse).toBeGreaterThan(2);
     },
   );
 

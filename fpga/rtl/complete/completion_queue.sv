@@ -112,18 +112,6 @@ module completion_queue #(
   localparam int unsigned COMMANDS = 8;
   localparam int unsigned IN_STAGES = 8;  // Accesses that may be in the stages, and their outcomes, with some to spare.
 
-  typedef struct packed {
-    logic [2:0] kind;  // An access_kind_t.
-    logic is_again;  // The head is read.
-    logic is_unreadable;
-    logic is_solicited;  // An entry, or an arming for such.
-    logic [6:0] arm_sequence;
-    logic [31:0] head;  // That was read or told; of what failed, the tail from now on.
-    logic [NUMBER_WIDTH-1:0] number;
-    logic [FUNCTION_WIDTH-1:0] underlying_function;
-    logic [SLOT_WIDTH-1:0] slot;
-    logic [USER_WIDTH-1:0] user;
-  } access_t;
   // Something that waits for a head.
   typedef struct packed {
     logic is_control;
@@ -198,16 +186,7 @@ module completion_queue #(
       .filling(arms_waiting),
       .*
   );
-  logic creates, resizes, moderates, destroys;
-  logic [NUMBER_WIDTH-1:0] controlled_number;
-  logic [FUNCTION_WIDTH-1:0] controlled_function;
-  logic [7:0] controlled_event_queue;
-  logic [3:0] controlled_log2;
-  logic [16:0] controlled_entries;
-  logic [31:0] controlled_page_table, controlled_ticks;
-  logic [63:0] controlled_head_address;
-  logic [47:0] controlled_user_handle;
-  logic [15:0] controlled_count;
+  completion_queue_pkg::command_t command;
   always_ff @(posedge clock) begin
     write_has_slots <= !reset && !clearing && 32'(slots_free) > 4 && 32'(writes_waiting) + 2 < COMMANDS;
     arm_ready <= !reset && !clearing && 32'(arms_waiting) + 2 < COMMANDS;
@@ -215,17 +194,20 @@ module completion_queue #(
     under_control <= !reset && (control && control_ready || under_control && !ends_control);
     has_control <= !reset && (control && control_ready || has_control && !takes_control);
     if (control && control_ready) begin
-      {creates, resizes, moderates, destroys} <= {control_create, control_resize, control_moderate, control_destroy};
-      controlled_number <= control_number;
-      controlled_function <= control_underlying_function;
-      controlled_event_queue <= control_event_queue;
-      controlled_log2 <= control_entries_log2;
-      controlled_entries <= 17'd1 << control_entries_log2;
-      controlled_page_table <= control_page_table;
-      controlled_head_address <= control_head_address;
-      controlled_user_handle <= control_user_handle;
-      controlled_count <= control_moderation_ticks == '0 ? 16'd0 : control_moderation_count;
-      controlled_ticks <= control_moderation_ticks;
+      command.creates <= control_create;
+      command.resizes <= control_resize;
+      command.moderates <= control_moderate;
+      command.destroys <= control_destroy;
+      command.number <= control_number;
+      command.underlying_function <= 8'(control_underlying_function);
+      command.event_queue <= control_event_queue;
+      command.entries_log2 <= control_entries_log2;
+      command.entries <= 17'd1 << control_entries_log2;
+      command.page_table <= control_page_table;
+      command.head_address <= control_head_address;
+      command.user_handle <= control_user_handle;
+      command.moderation_count <= control_moderation_ticks == '0 ? 16'd0 : control_moderation_count;
+      command.moderation_ticks <= control_moderation_ticks;
     end
   end
 
@@ -291,7 +273,9 @@ module completion_queue #(
   logic fails, takes_fail, was_write, goes, is_met;
   logic [NUMBER_WIDTH-1:0] failing_number;
   logic [31:0] failing_tail;
-  access_t access, access_0, access_1, access_2, access_3, access_4, access_5;
+  completion_queue_pkg::access_t access, access_0, access_1, access_2, access_3, access_4, access_5;
+  logic [SLOT_WIDTH-1:0] access_slot, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5;
+  logic [USER_WIDTH-1:0] access_user, user_0, user_1, user_2, user_3, user_4, user_5;
   logic offers_write, offers_arm, offers_control;
   assign offers_write = has_write && has_room && has_waiting_room && !holds;
   assign offers_arm = has_arm && has_room && !holds;
@@ -300,6 +284,8 @@ module completion_queue #(
   assign takes_again = has_head && !fails && !valid_0 && (holds ? is_drained : has_room);
   always_comb begin
     access = '0;
+    access_slot = '0;
+    access_user = '0;
     access.kind = completion_queue_pkg::ACCESS_SWEEP;
     access.number = NUMBER_WIDTH'(looked);
     {takes_write, takes_arm, takes_control} = '0;
@@ -314,16 +300,16 @@ module completion_queue #(
       access.is_solicited = again.is_solicited;
       access.head = again_head;
       access.number = again.number;
-      access.underlying_function = again.underlying_function;
-      access.slot = again.slot;
-      access.user = again.user;
+      access.underlying_function = 8'(again.underlying_function);
+      access_slot = again.slot;
+      access_user = again.user;
     end else if (offers_write && !was_write) begin
       access.kind = completion_queue_pkg::ACCESS_WRITE;
       access.is_solicited = next_is_solicited;
       access.number = next_number;
-      access.underlying_function = next_function;
-      access.slot = next_slot;
-      access.user = next_user;
+      access.underlying_function = 8'(next_function);
+      access_slot = next_slot;
+      access_user = next_user;
       takes_write = !valid_0;
     end else if (offers_arm) begin
       access.kind = completion_queue_pkg::ACCESS_ARM;
@@ -331,12 +317,12 @@ module completion_queue #(
       access.arm_sequence = next_arm.arm_sequence;
       access.head = next_arm.head;
       access.number = next_arm.completion_queue;
-      access.underlying_function = next_arm_function;
+      access.underlying_function = 8'(next_arm_function);
       takes_arm = !valid_0;
     end else if (offers_control) begin
       access.kind = completion_queue_pkg::ACCESS_CONTROL;
-      access.number = controlled_number;
-      access.underlying_function = controlled_function;
+      access.number = command.number;
+      access.underlying_function = command.underlying_function;
       takes_control = !valid_0;
     end
   end
@@ -352,7 +338,7 @@ module completion_queue #(
       looked <= looked + INDEX_WIDTH'(looks);
       if (!valid_0) was_write <= takes_write;
     end
-    if (!valid_0) access_0 <= access;
+    if (!valid_0) {access_0, slot_0, user_0} <= {access, access_slot, access_user};
   end
 
   // 1: the address of its row, when no other access to it is in the stages. 2: the row comes out of the memory.
@@ -387,11 +373,11 @@ module completion_queue #(
     valid_4 <= !reset && valid_3;
     valid_5 <= !reset && valid_4;
     valid_6 <= !reset && valid_5;
-    access_1 <= access_0;
-    access_2 <= access_1;
-    access_3 <= access_2;
-    access_4 <= access_3;
-    access_5 <= access_4;
+    {access_1, slot_1, user_1} <= {access_0, slot_0, user_0};
+    {access_2, slot_2, user_2} <= {access_1, slot_1, user_1};
+    {access_3, slot_3, user_3} <= {access_2, slot_2, user_2};
+    {access_4, slot_4, user_4} <= {access_3, slot_3, user_3};
+    {access_5, slot_5, user_5} <= {access_4, slot_4, user_4};
     row_3 <= row_read;
     row_4 <= row_3;
     row_5 <= row_4;
@@ -403,203 +389,16 @@ module completion_queue #(
       || valid_4 && access_4.kind != completion_queue_pkg::ACCESS_SWEEP || valid_5 && access_5.kind != completion_queue_pkg::ACCESS_SWEEP
       || is_answered_6 || waits;
 
-  // 3, 4: numbers, of which 4 and 5 make comparisons.
-  logic [63:0] time_3, time_4, time_5;
-  logic [31:0] used_4, waiting_4, behind_4, due_4, due_5;
-  logic [30:0] unused_late_4;
-  logic [15:0] told_5;
-  logic is_early_4;
-  logic [16:0] more_4, awaited_4;
-  logic is_found_4, is_found_5, is_in_range_4, is_live_4, is_due_5, is_new_5, is_any_4, is_any_5;
-  logic [3:0] top_4;
-  logic is_full_5, is_nearly_5, is_full_told_5, is_believed_5, finds_5, reaches_more_5, reaches_told_5, reaches_awaited_5, reaches_count_5;
-  logic fits_5, fits_told_5, is_phase_5;
-  logic [14:0] mask_5;
-  always_comb begin
-    top_4 = 4'd0;
-    for (int unsigned at = 0; at < 16; at++)
-      if (row_4.entries_log2 == 4'(at)) begin
-        top_4[3] = used_4[at];
-        if (at >= 3) top_4[2:0] = used_4[at-1-:3];
-      end
-  end
-  always_ff @(posedge clock) begin
-    time_3 <= now;
-    time_4 <= time_3;
-    time_5 <= time_4;
-    used_4 <= row_3.tail - row_3.head;
-    waiting_4 <= row_3.tail - access_3.head;
-    behind_4 <= row_3.tail - row_3.solicited;
-    more_4 <= 17'(row_3.awaited) + 17'd1;
-    awaited_4 <= row_3.awaited == '0 ? 17'd1 : 17'(row_3.awaited);
-    {is_early_4, unused_late_4} <= time_3[31:0] - row_3.deadline;
-    due_4 <= time_3[31:0] + (access_3.kind == completion_queue_pkg::ACCESS_CONTROL ? controlled_ticks : row_3.moderation_ticks);
-    is_in_range_4 <= access_3.number != '0 && access_3.number == NUMBER_WIDTH'(index_3);
-    is_found_4 <= row_3.underlying_function == 8'(access_3.underlying_function);
-    is_live_4 <= row_3.is_live;
-    is_any_4 <= row_3.armed == completion_queue_pkg::ARMED_ANY || !access_3.is_solicited;
-
-    is_found_5 <= is_found_4 && is_live_4 && is_in_range_4;
-    is_new_5 <= is_in_range_4 && !is_live_4;
-    is_any_5 <= is_any_4;
-    is_due_5 <= !is_early_4;
-    due_5 <= due_4;
-    told_5 <= waiting_4[15:0];
-    is_full_5 <= top_4[3];
-    is_nearly_5 <= top_4[3] || top_4[2:0] == 3'b111;
-    is_full_told_5 <= waiting_4[{1'b0, row_4.entries_log2}];
-    is_believed_5 <= waiting_4 <= used_4;
-    finds_5 <= !waiting_4[31] && waiting_4 != '0 && (is_any_4 || behind_4 < waiting_4);
-    reaches_more_5 <= more_4 >= 17'(row_4.moderation_count);
-    reaches_told_5 <= waiting_4 >= 32'(row_4.moderation_count);
-    reaches_awaited_5 <= awaited_4 >= 17'(row_4.moderation_count);
-    reaches_count_5 <= row_4.awaited >= controlled_count;
-    fits_5 <= used_4[16:0] <= controlled_entries;
-    fits_told_5 <= waiting_4[16:0] <= controlled_entries;
-    is_phase_5 <= !row_4.tail[{1'b0, row_4.entries_log2}];
-    for (int unsigned at = 0; at < 15; at++) mask_5[at] <= 4'(at) < row_4.entries_log2;
-  end
-
-  // 5: decided.
-  logic is_answered, waits_5, written, is_awaited, is_full, signals;
-  logic [15:0] least;
+  // 3 to 5: decided.
+  logic is_answered, waits_5, written;
   completion_queue_pkg::outcome_t outcome;
-  always_comb begin
-    next = row_5;
-    outcome = '0;
-    outcome.kind = completion_queue_pkg::ANSWER_SWEEP;
-    outcome.number = access_5.number;
-    outcome.underlying_function = 8'(access_5.underlying_function);
-    outcome.in_error = row_5.in_error;
-    outcome.tail = row_5.tail;
-    outcome.event_queue = row_5.event_queue;
-    outcome.arm_sequence = row_5.arm_sequence;
-    outcome.user_handle = row_5.user_handle;
-    outcome.head_address = row_5.head_address[47:0];
-    outcome.waited = access_5.is_again;
-    outcome.done = is_found_5;
-    outcome.status = is_found_5 ? hca_spec_pkg::MANAGEMENT_STATUS_SUCCESS : hca_spec_pkg::MANAGEMENT_STATUS_BAD_OBJECT;
-    {waits_5, written, is_awaited, signals} = '0;
-    is_answered = 1'b1;
-    least = '0;
-    is_full = access_5.is_again && is_believed_5 ? is_full_told_5 : is_full_5;
-    case (access_5.kind)
-      completion_queue_pkg::ACCESS_WRITE: begin
-        outcome.kind = completion_queue_pkg::ANSWER_WRITE;
-        outcome.done = 1'b0;
-        if (is_found_5 && access_5.is_again) next.waiting = row_5.waiting - 6'd1;
-        if (is_found_5 && !row_5.in_error) begin
-          if (access_5.is_again ? is_nearly_5 && (access_5.is_unreadable || is_full) : 1'b0) begin
-            outcome.faults = access_5.is_unreadable;
-            outcome.fails = 1'b1;
-            next.in_error = 1'b1;
-          end else if (!access_5.is_again && (row_5.waiting != '0 || is_nearly_5)) begin
-            waits_5 = 1'b1;
-            is_answered = 1'b0;
-            next.waiting = row_5.waiting + 6'd1;
-          end else begin
-            written = 1'b1;
-            outcome.done = 1'b1;
-            if (access_5.is_again && is_nearly_5 && is_believed_5) next.head = access_5.head;
-            next.tail = row_5.tail + 32'd1;
-            if (access_5.is_solicited) next.solicited = row_5.tail + 32'd1;
-            is_awaited = row_5.armed == completion_queue_pkg::ARMED_ANY
-                || row_5.armed == completion_queue_pkg::ARMED_SOLICITED && access_5.is_solicited;
-            least = row_5.awaited + 16'd1;
-            signals = is_awaited && reaches_more_5;
-          end
-        end
-      end
-      completion_queue_pkg::ACCESS_ARM: begin
-        outcome.kind = completion_queue_pkg::ANSWER_ARM;
-        if (is_found_5 && !row_5.in_error) begin
-          if (is_believed_5) next.head = access_5.head;
-          if (row_5.event_sequence != {1'b0, access_5.arm_sequence}) begin
-            next.armed = is_any_5 ? completion_queue_pkg::ARMED_ANY : completion_queue_pkg::ARMED_SOLICITED;
-            next.arm_sequence = access_5.arm_sequence;
-            outcome.arm_sequence = access_5.arm_sequence;
-            is_awaited = 1'b1;
-            if (finds_5) begin
-              least = is_any_5 ? told_5 : row_5.awaited == '0 ? 16'd1 : row_5.awaited;
-              signals = is_any_5 ? reaches_told_5 : reaches_awaited_5;
-            end
-          end
-        end
-      end
-      completion_queue_pkg::ACCESS_CONTROL: begin
-        outcome.kind = completion_queue_pkg::ANSWER_CONTROL;
-        outcome.creates = creates;
-        if (creates) begin
-          outcome.done = is_new_5;
-          outcome.in_error = 1'b0;
-          outcome.status = is_new_5 ? hca_spec_pkg::MANAGEMENT_STATUS_SUCCESS : hca_spec_pkg::MANAGEMENT_STATUS_BAD_OBJECT;
-          if (is_new_5) begin
-            next = '0;
-            next.is_live = 1'b1;
-            next.event_sequence = '1;
-            next.underlying_function = 8'(controlled_function);
-            next.event_queue = controlled_event_queue;
-            next.entries_log2 = controlled_log2;
-            next.page_table = controlled_page_table;
-            next.head_address = controlled_head_address;
-            next.user_handle = controlled_user_handle;
-          end
-        end else if (resizes && is_found_5) begin
-          outcome.done = 1'b0;
-          if (access_5.is_again) next.waiting = row_5.waiting - 6'd1;
-          if (row_5.in_error) outcome.status = hca_spec_pkg::MANAGEMENT_STATUS_BAD_STATE;
-          else if (!access_5.is_again) begin
-            waits_5 = 1'b1;
-            is_answered = 1'b0;
-            next.waiting = row_5.waiting + 6'd1;
-          end else if (access_5.is_unreadable) begin
-            outcome.faults = 1'b1;
-            outcome.status = hca_spec_pkg::MANAGEMENT_STATUS_MAILBOX_FAULT;
-          end else begin
-            if (is_believed_5) next.head = access_5.head;
-            if (is_believed_5 ? fits_told_5 : fits_5) begin
-              outcome.done = 1'b1;
-              next.entries_log2 = controlled_log2;
-              next.page_table = controlled_page_table;
-            end else outcome.status = hca_spec_pkg::MANAGEMENT_STATUS_BAD_PARAMETER;
-          end
-        end else if (moderates && is_found_5) begin
-          next.moderation_count = controlled_count;
-          next.moderation_ticks = controlled_ticks;
-          if (row_5.awaited != '0) begin
-            signals = reaches_count_5;
-            next.deadline = due_5;
-          end
-        end else if (destroys && is_found_5) begin
-          outcome.done = row_5.waiting == '0;
-          if (row_5.waiting == '0) next.is_live = 1'b0;
-          else outcome.status = hca_spec_pkg::MANAGEMENT_STATUS_IN_USE;
-        end
-      end
-      completion_queue_pkg::ACCESS_FAIL: begin
-        is_answered = 1'b0;
-        if (row_5.is_live) next.in_error = 1'b1;
-        next.tail = access_5.head;
-      end
-      default: begin
-        signals = row_5.is_live && !row_5.in_error && row_5.awaited != '0 && is_due_5;
-        is_answered = signals;
-        outcome.done = 1'b1;
-        outcome.underlying_function = row_5.underlying_function;
-      end
-    endcase
-    if (is_awaited) begin
-      next.awaited = least;
-      if (row_5.awaited == '0) next.deadline = due_5;
-    end
-    if (signals) begin
-      next.armed = completion_queue_pkg::ARMED_NO;
-      next.awaited = '0;
-      next.event_sequence = {1'b0, outcome.arm_sequence};
-    end
-    outcome.signals = signals;
-    outcome.is_written = written;
-  end
+  completion_queue_pkg::place_t place;
+  completion_queue_decision #(
+      .QUEUES(QUEUES)
+  ) i_decision (
+      .waits(waits_5),
+      .*
+  );
 
   // 6: written, and told to what follows.
   logic written_6, drops_6;
@@ -612,8 +411,8 @@ module completion_queue #(
     writes_6 <= !reset && writes;
     row_6 <= next;
     index_6 <= index_5;
-    slot_6 <= access_5.slot;
-    user_6 <= access_5.user;
+    slot_6 <= slot_5;
+    user_6 <= user_5;
     outcome_6 <= outcome;
     is_answered_6 <= !reset && valid_5 && is_answered;
     written_6 <= !reset && valid_5 && written;
@@ -622,17 +421,12 @@ module completion_queue #(
     wait_unit.is_control <= access_5.kind == completion_queue_pkg::ACCESS_CONTROL;
     wait_unit.is_solicited <= access_5.is_solicited;
     wait_unit.number <= access_5.number;
-    wait_unit.underlying_function <= access_5.underlying_function;
-    wait_unit.slot <= access_5.slot;
-    wait_unit.user <= access_5.user;
+    wait_unit.underlying_function <= FUNCTION_WIDTH'(access_5.underlying_function);
+    wait_unit.slot <= slot_5;
+    wait_unit.user <= user_5;
     asked_function <= FUNCTION_WIDTH'(row_5.underlying_function);
     asked_address <= row_5.head_address;
-    place_6.page_table <= row_5.page_table;
-    {place_6.page, place_6.place} <= row_5.tail[14:0] & mask_5;
-    place_6.underlying_function <= row_5.underlying_function;
-    place_6.sequence_ <= row_5.tail[30:0];
-    place_6.phase <= is_phase_5;
-    place_6.timestamp <= time_5;
+    place_6 <= place;
   end
   completion_queue_entries #(
       .BEAT_BYTES(BEAT_BYTES),

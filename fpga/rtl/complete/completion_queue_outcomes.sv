@@ -50,7 +50,7 @@ module completion_queue_outcomes #(
 );
   localparam int unsigned INDEX_WIDTH = $clog2(QUEUES);
 
-  logic is_left, takes, is_bad, faults, was_failed;
+  logic is_left, takes, is_bad, faults, is_known, had_failed;
   logic [47:0] fault_address;
   logic [USER_WIDTH-1:0] next_user, user;
   completion_queue_pkg::outcome_t next, outcome;
@@ -68,7 +68,8 @@ module completion_queue_outcomes #(
       .*
   );
 
-  // 1: the oldest, when it is over. 2: has its queue failed, and does it now? 3: its events, one by one. 4: its answer.
+  // 1: the oldest, when it is over, and a clock after its number came. 2: has its queue failed, and does it now? 3: its events, one by one. 4: its
+  // answer.
   typedef enum logic [1:0] {
     STEP_TAKE,
     STEP_JUDGE,
@@ -77,29 +78,32 @@ module completion_queue_outcomes #(
   } step_t;
   step_t step;
   logic tells_fault, tells_error, tells_event, judges, is_failing, known_failed, can_tell;
-  logic [INDEX_WIDTH-1:0] index;
-  assign takes = step == STEP_TAKE && is_left && (!next.is_written || has_gone);
+  logic [INDEX_WIDTH-1:0] index, next_index;
+  assign takes = step == STEP_TAKE && is_known && (!next.is_written || has_gone);
   assign gone = takes && next.is_written;
   assign idle = step == STEP_TAKE;
   assign index = outcome.number[INDEX_WIDTH-1:0];
   assign unused_outcome = {outcome.is_written, outcome.faults, outcome.head_address};
   assign judges = step == STEP_JUDGE;
   assign is_failing = !known_failed && (is_bad || outcome.fails);
-  lut_memory #(
+  list_memory #(
       .WIDTH(1),
-      .SIZE(QUEUES)
+      .SIZE(QUEUES),
+      .BLOCK(1'b1)
   ) i_failed (
       .write(clearing || judges && (is_failing || outcome.creates && outcome.done)),
       .write_address(clearing ? swept : index),
       .write_data(!clearing && is_failing),
-      .read_addresses(next.number[INDEX_WIDTH-1:0]),
-      .read_data(was_failed),
+      .read_address(next_index),
+      .read_data(known_failed),
       .*
   );
   assign can_tell = !event_valid || event_ready;
   always_ff @(posedge clock) begin
     answered <= 1'b0;
     failed <= 1'b0;
+    is_known <= !reset && is_left;
+    next_index <= next.number[INDEX_WIDTH-1:0];
     if (event_ready) event_valid <= 1'b0;
     case (step)
       STEP_TAKE: begin
@@ -109,10 +113,10 @@ module completion_queue_outcomes #(
         is_bad <= next.is_written && gone_failed;
         faults <= next.is_written ? gone_failed && gone_is_piece : next.faults;
         fault_address <= next.is_written ? gone_address : next.head_address;
-        known_failed <= was_failed;
       end
       STEP_JUDGE: begin
         step <= STEP_TELL;
+        had_failed <= known_failed;
         tells_fault <= faults && !known_failed;
         tells_error <= is_failing;
         tells_event <= outcome.signals && !is_bad && !known_failed;
@@ -133,7 +137,7 @@ module completion_queue_outcomes #(
         if (takes_fail) fails <= 1'b0;
         if (!fails && can_tell) begin
           step <= STEP_TAKE;
-          answered <= 1'b1;
+          answered <= !(had_failed && outcome.kind == completion_queue_pkg::ANSWER_SWEEP);  // It raises no event any more.
         end
       end
     endcase
@@ -163,14 +167,14 @@ module completion_queue_outcomes #(
   end
   always_ff @(posedge clock) begin
     answered_kind <= outcome.kind;
-    answered_done <= outcome.done && !is_bad && !(known_failed && outcome.kind == completion_queue_pkg::ANSWER_WRITE);
+    answered_done <= outcome.done && !is_bad && !(had_failed && outcome.kind == completion_queue_pkg::ANSWER_WRITE);
     answered_user <= user;
     answered_waited <= outcome.waited;
     answered_number <= outcome.number;
     answered_underlying_function <= FUNCTION_WIDTH'(outcome.underlying_function);
     answered_status <= outcome.status;
     answered_tail <= outcome.tail;
-    answered_in_error <= outcome.in_error || known_failed && !outcome.creates;
+    answered_in_error <= outcome.in_error || had_failed && !outcome.creates;
     failed_number <= outcome.number;
     failed_underlying_function <= FUNCTION_WIDTH'(outcome.underlying_function);
   end

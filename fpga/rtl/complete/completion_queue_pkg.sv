@@ -21,6 +21,36 @@ package completion_queue_pkg;
     ARMED_ANY
   } armed_t;
 
+  // An access to a queue.
+  typedef struct packed {
+    logic [2:0] kind;  // An access_kind_t.
+    logic is_again;  // The head is read.
+    logic is_unreadable;
+    logic is_solicited;  // An entry, or an arming for such.
+    logic [6:0] arm_sequence;
+    logic [31:0] head;  // That was read or told; of what failed, the tail from now on.
+    logic [23:0] number;
+    logic [7:0] underlying_function;
+  } access_t;
+
+  // A command of the control port.
+  typedef struct packed {
+    logic creates;
+    logic resizes;
+    logic moderates;
+    logic destroys;
+    logic [23:0] number;
+    logic [7:0] underlying_function;
+    logic [7:0] event_queue;
+    logic [3:0] entries_log2;
+    logic [16:0] entries;
+    logic [31:0] page_table;
+    logic [63:0] head_address;
+    logic [47:0] user_handle;
+    logic [15:0] moderation_count;
+    logic [31:0] moderation_ticks;
+  } command_t;
+
   // A queue. Numbers of entries are free-running.
   typedef struct packed {
     logic is_live;
