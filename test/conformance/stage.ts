@@ -133,7 +133,7 @@ export class Stage {
     this.board.startPacketTrace(10_000);
   }
 
-  /** Carries out one event of a step. */
+  /** Carries out a step, and returns the packets and completions that follow. */
   play(step: Step): Outcome {
     if (step.reconnect === true) this.reconnect();
     this.queuePair.postReceive((step.receives ?? []).map((bytes) => this.receive(bytes)));
