@@ -10,7 +10,7 @@ export const postedSend: Step = {
   ],
 };
 
-/** SENDs of a packet each, from number 0 on. */
+/** SENDs of one packet each, numbered from 0. */
 export function postedSends(count: number): Step {
   const numbers = Array.from({ length: count }, (_, at) => at);
   return {
@@ -19,7 +19,7 @@ export function postedSends(count: number): Step {
   };
 }
 
-/** A READ of so many bytes, number 0. */
+/** A READ of `bytes` bytes, number 0. */
 export function postedRead(bytes: number): Step {
   return {
     post: [`rdma_read bytes=${bytes}`],

@@ -19,7 +19,7 @@ import { buildPacket, noPacket, opcodeOf, type Route } from './wire.ts';
 const start = 201;
 const packets = 3;
 const bytes = 16;
-/** Former connections whose packets come late. */
+/** The number of former connections with late packets. */
 const remembered = 3;
 
 /**
@@ -44,7 +44,7 @@ export class Reconnecting {
     const board = { fabric: randomUUID(), queuePairs: 4096, ...options };
     this.random = new Random(seed);
     this.verbs = makeVerbs(undefined, board);
-    const silent = makeVerbs(undefined, board); // has the peer's address, and answers nothing
+    const silent = makeVerbs(undefined, board); // has the peer's address, and never answers
     const { context, protectionDomain, completionQueue } = this.verbs;
     this.route = {
       sourceMac: silent.context.queryPort(1).mac,
@@ -68,7 +68,7 @@ export class Reconnecting {
     return Number(readNamed(controlPage!, counters).values[PacketDrop.timeWait]);
   }
 
-  /** Connects, by the number that the queue pair has; late packets come before and while it waits for it. */
+  /** Connects with the queue pair's current number; late packets arrive before and during the wait for it. */
   connect(): void {
     this.connections++;
     const { queuePair, route } = this;
@@ -94,7 +94,7 @@ export class Reconnecting {
     this.connected = true;
   }
 
-  /** The messages of a connection, SENDs and RDMA WRITEs; what is wrong with what came, or nothing. */
+  /** Exchanges the messages of a connection, SENDs and RDMA WRITEs; returns an error, or nothing. */
   talk(): string | undefined {
     const { queuePair, inbox, completions } = this;
     const mark = this.connections % 251;
@@ -133,7 +133,7 @@ export class Reconnecting {
   /** A packet of each former connection with this PSN. */
   private bringLate(psn: number): void {
     for (const [age, number] of this.former.entries()) {
-      // The number of a connection that goes on is no former one's any more.
+      // The number of the current connection no longer belongs to a former one.
       if (this.connected && number === this.queuePair.number) continue;
       this.late++;
       this.bring(number, psn, this.random.once(2), (this.connections - 1 - age) % 251);
@@ -157,7 +157,7 @@ export class Reconnecting {
   }
 }
 
-/** Connects again and again, most times with another number, at once, some with the same, when its time-wait is over; and judges. */
+/** Reconnects repeatedly, mostly with a new number at once, sometimes with the same number after its time-wait, and checks the results. */
 export function expectNoForeignByte(times: number, seed: number): void {
   const subject = new Reconnecting(seed);
   const random = new Random(seed);
@@ -172,6 +172,6 @@ export function expectNoForeignByte(times: number, seed: number): void {
   }
   expect(changed / times).toBeGreaterThan(0.9);
   expect(subject.late / times).toBeGreaterThan(9);
-  expect(subject.dropped / subject.late).toBeGreaterThan(0.9); // those whose number was still in time-wait
+  expect(subject.dropped / subject.late).toBeGreaterThan(0.9); // packets whose number was still in time-wait
   expect(subject.verbs.board.verify(true)).toBeUndefined();
 }

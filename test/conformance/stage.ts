@@ -65,7 +65,7 @@ export interface Outcome {
   received: string[];
 }
 
-/** A board whose one queue pair has a peer that the test plays, on the wire. */
+/** A board with one queue pair, whose peer on the wire is played by the test. */
 export class Stage {
   private readonly service: Service;
   private readonly start: number;
@@ -89,7 +89,7 @@ export class Stage {
     const fabric = randomUUID();
     const options = { fabric, queuePairs: 16, acknowledgeCoalescing: setup.coalescing === true };
     this.verbs = makeVerbs(undefined, options);
-    // A board that has the peer's address, and no queue pair that would answer.
+    // A board that has the peer's address, but no queue pair to answer.
     const silent = makeVerbs(undefined, options);
     this.board = this.verbs.board;
     const { context, protectionDomain, completionQueue } = this.verbs;
@@ -133,7 +133,7 @@ export class Stage {
     this.board.startPacketTrace(10_000);
   }
 
-  /** Lets one thing happen. */
+  /** Carries out a step, and returns the packets and completions that follow. */
   play(step: Step): Outcome {
     if (step.reconnect === true) this.reconnect();
     this.queuePair.postReceive((step.receives ?? []).map((bytes) => this.receive(bytes)));
@@ -321,7 +321,7 @@ function wordOf({ bytes }: MemoryRegion): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Of a receive that succeeded. */
+/** The description of a successful receive. */
 function contentsOf(completion: Completion): string {
   const { status, byteLength, withImmediate, withInvalidate, immediateData, solicited } = completion;
   if (status !== CompletionStatus.success) return '';

@@ -5,7 +5,7 @@ import type { Service } from './wire.ts';
  * {@link ./notation.ts}: `send_only @0 bytes=10`, their PSN counted from the first.
  */
 export interface Step {
-  /** First of all the queue pair is reset and connected again, from the same PSN on. */
+  /** Before the step the queue pair is reset and reconnected from the same PSN. */
   readonly reconnect?: boolean;
   /** Packets from the peer. */
   readonly in?: readonly string[];
@@ -13,7 +13,7 @@ export interface Step {
   readonly post?: readonly string[];
   /** Receive work requests, by their bytes; they are numbered from 0, and receive n lies at inbox + 1024 n. */
   readonly receives?: readonly number[];
-  /** Time that passes: a timer runs out, or nearly. */
+  /** Time that passes: until a timer expires, or just before. */
   readonly wait?: 'timeout' | 'nearly timeout' | 'rnr' | 'nearly rnr';
   /** Packets to the peer. */
   readonly out?: readonly string[];
@@ -31,9 +31,9 @@ export interface Setup {
   readonly resources?: number;
   /** READs and atomics as a requester. */
   readonly depth?: number;
-  /** Retries; default 7. */
+  /** Retry count; default 7. */
   readonly retries?: number;
-  /** RNR retries; default 7, for ever. */
+  /** RNR retry count; default 7, unlimited. */
   readonly rnrRetries?: number;
   /** The board coalesces acknowledgements. */
   readonly coalescing?: boolean;
@@ -53,9 +53,9 @@ export interface Row {
   readonly steps: readonly Step[];
   /** State of the queue pair at the end; default RTS. */
   readonly state?: 'RTS' | 'SQE' | 'ERR';
-  /** All that has changed in memory, as in {@link ./notation.ts}: `inbox 0+10=@0`. */
+  /** All changes of memory, as in {@link ./notation.ts}: `inbox 0+10=@0`. */
   readonly memory?: readonly string[];
-  /** Linux' rdma_rxe does otherwise, by its source; nothing: it does the same. */
+  /** The different behavior of Linux' rdma_rxe, from its source; undefined: the same. */
   readonly linux?: string;
 }
 

@@ -14,12 +14,12 @@ import { serveFunction, slots, type HcaGuestOptions, type SlotOptions } from './
 /** A board, and its functions in the machine. */
 interface Seat {
   board: EmulatedBoard;
-  /** The same board, as the addon gives it. */
+  /** The same board as an object of the addon. */
   native: NativeBoard;
   readonly served: ServedPciFunction[];
 }
 
-/** How many functions of a board are in the machine, each in a slot of its own. */
+/** The number of functions of a board in the machine, each in its own slot. */
 const functionsOfBoard = 3;
 
 let boards = 0;
@@ -29,7 +29,7 @@ let boards = 0;
  * test/driver/board_line.ts is the other end.
  */
 export class ChosenBoards {
-  /** The guest's name of the line. */
+  /** The name of the serial line in the guest. */
   static readonly line = '/dev/ttyS1';
   /** The slots of each board, its function 0 first. */
   static readonly boards: readonly (readonly string[])[] = Array.from(
@@ -63,7 +63,7 @@ export class ChosenBoards {
   }
 
   private attend(socket: Socket): void {
-    socket.on('error', () => {}); // the machine has ended
+    socket.on('error', () => {}); // the emulator has ended
     createInterface(socket).on('line', (line) => {
       socket.write(toLine(this.answer(fromLine(line) as BoardRequest)));
     });
@@ -82,7 +82,7 @@ export class ChosenBoards {
   }
 }
 
-/** Boards of one name are one. */
+/** Boards with the same name are one board. */
 function makeBoard(options: BoardOptions): Seat {
   const named = { ...options, name: `chosen-${(boards += 1)}` };
   return { board: new EmulatedBoard(named), native: new (loadAddon().EmulatedBoard)(named), served: [] };

@@ -11,7 +11,7 @@ import { GuestShell } from './guest_shell.ts';
 import { guestTests, hostFolder, requireGuest } from './guest.ts';
 import { inThisProcess, runHcaGuest, slotOf, slots, type HcaGuestOptions } from './hca_machine.ts';
 
-/** Seconds for a run that takes less than half a minute on a machine of its own. */
+/** Seconds; a run takes less than half a minute on an idle machine. */
 const timeLimit = 600;
 const [slot] = slots;
 const megabytes = 384;
@@ -19,7 +19,7 @@ const behindIommu = { megabytes, iommu: true };
 const withoutIommu = { megabytes, iommu: false, kernel: 'hugepages=24' };
 const directory = `/sys/bus/pci/devices/${slot}`;
 
-/** Gives the function to VFIO, and its group to an ordinary user. */
+/** Binds the function to vfio-pci, and gives its group to an ordinary user. */
 const bind = `
   modprobe -a vfio-pci vfio_iommu_type1;
   echo vfio-pci > ${directory}/driver_override; echo ${slot} > /sys/bus/pci/drivers_probe;
@@ -45,7 +45,7 @@ const isMaster = `echo $(( ($(hexdump -s 4 -n 1 -e '1/1 "%d"' ${directory}/confi
 const freePages = 'cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages';
 const guards = "pgrep -f '^/bin/sh -c .*fpga-verbs: ends the DMA' || true";
 
-/** A guest with a function in its slot. Commands that fail end the test. */
+/** A guest with a function in its slot. A failed command ends the test. */
 class Guest {
   readonly host = hostFolder();
   private readonly shell = new GuestShell(this.host);
@@ -78,7 +78,7 @@ class Guest {
   }
 }
 
-/** A device that is a process of its own, in the slot of a guest. */
+/** A device in a child process, in the slot of a guest. */
 async function deviceOf(guest: Guest, sizes: Parameters<typeof slotOf>[2]): Promise<DeviceProcess> {
   const { memory, bus, sourceId } = slotOf(guest.host, 0, sizes);
   const words = [memory.path, memory.bytes, sourceId, ...(bus === undefined ? [] : [bus])];
@@ -98,7 +98,7 @@ describe('in a virtual machine with an IOMMU', guestTests(timeLimit), () => {
     expect(await guest.run(isMaster)).toBe('1');
     await guest.run(kill);
     expect(await guest.run(isMaster)).toBe('0');
-    // Nothing is in flight, and nothing that the dead one had made is left.
+    // Nothing is in flight, and no object of the dead application is left.
     expect(board.verify(true)).toBeUndefined();
     expect(board.counters().dmaFaults).toBe(0);
     await guest.run(some(workByUser));
@@ -154,7 +154,7 @@ describe('in a virtual machine with an IOMMU', guestTests(timeLimit), () => {
       while ! grep -qs ready /host/work && kill -0 $(cat /tmp/work); do sleep 0.1; done; cat /host/work`,
     );
     expect(begun).toBe('ready');
-    // The kernel waits here until the program, which lives on, has given the function back.
+    // The kernel waits here until the living program has released the function.
     await guest.run(`echo ${slot} > /sys/bus/pci/drivers/vfio-pci/unbind`);
     await guest.run('kill -0 $(cat /tmp/work); touch /host/may-end');
     await guest.run(untilGone);
@@ -229,7 +229,7 @@ describe('in a virtual machine without an IOMMU', guestTests(timeLimit), () => {
     const taken = await guest.run(freePages);
     expect(Number(taken)).toBeLessThan(Number(pages));
 
-    // As long as its guard has not come to it, the device goes on, in memory and behind a lock that no other process is given.
+    // Until the DMA guard runs, the device continues, in memory and behind a lock that no other process gets.
     const guard = await guest.run(guards);
     expect(guard).toMatch(/^\d+$/);
     await guest.run(`kill -STOP ${guard}; ${kill}`);

@@ -24,7 +24,7 @@ export class DeviceProcess {
   private machine: Duplex | undefined;
   private child: ChildProcess | undefined;
   private device: Socket | undefined;
-  /** Messages that the device has not answered yet. */
+  /** Messages without an answer of the device yet. */
   private pending = 0;
 
   /** @param host what hostFolder() gave. @param words arguments of the program, after its socket */
@@ -38,12 +38,12 @@ export class DeviceProcess {
     });
   }
 
-  /** Begins a device, in the state of one that was just put in. */
+  /** Starts a device in the state after plugging it in. */
   async start(): Promise<void> {
     this.child = spawn(process.execPath, [program, this.socket, ...this.words], { stdio: 'inherit' });
     const [device] = (await once(this.server, 'connection')) as [Socket];
     this.device = device;
-    device.on('error', () => {}); // it closes then
+    device.on('error', () => {}); // the socket closes then
     const answers = new ProxyMessages();
     device.on('data', (part: Buffer) => {
       this.pending -= answers.take(part).length;
@@ -55,7 +55,7 @@ export class DeviceProcess {
     });
   }
 
-  /** Takes what the machine says, until that ends. */
+  /** Handles the messages of the machine until it ends. */
   async attend(machine: Duplex): Promise<void> {
     this.machine = machine;
     machine.on('error', () => machine.destroy());
@@ -72,12 +72,12 @@ export class DeviceProcess {
     this.device?.destroy();
   }
 
-  /** Kills the process of the device, if there is one. */
+  /** Kills the device process, if there is one. */
   async kill(): Promise<void> {
     const { child, device } = this;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
-    // It may end with an error, in what the machine just writes.
+    // The connection may end with an error, in a message that the machine is writing.
     const closed = device && new Promise((resolve) => device.once('close', resolve));
     child.kill('SIGKILL');
     await Promise.all([exited, closed]);

@@ -1,6 +1,6 @@
 // QEMU's `edu` device (docs/specs/edu in QEMU), a PCI function of another project: its identification and its DMA engine.
 
-/** The numbers by which it is taken in the place of an HCA. */
+/** The PCI IDs under which it is accepted in place of an HCA. */
 export const accepted = [{ name: 'edu', vendor: 0x1234, device: 0x11e8 }];
 export const address = '0000:00:10.0';
 export const identification = 0x010000ed;
@@ -13,7 +13,7 @@ export const register = {
   acknowledge: 0x64,
 };
 const [source, destination, count, command] = [0x80, 0x88, 0x90, 0x98];
-/** Where the buffer of 4 KiB lies in the address space of its DMA engine. */
+/** Address of the 4 KiB buffer in the address space of its DMA engine. */
 const buffer = 0x40000;
 
 /** Copies `bytes` (up to 4088: this device aborts the emulator on a whole buffer) from a DMA address to its buffer. */
@@ -23,7 +23,7 @@ export async function fetch(board, from, bytes) {
   await run(board, bytes, 1);
 }
 
-/** Copies its buffer to a DMA address. @param interrupt it tells its end by an interrupt */
+/** Copies its buffer to a DMA address. @param interrupt it raises an interrupt at the end */
 export async function deliver(board, to, bytes, interrupt = false) {
   board.write64(0, source, buffer, 0);
   board.write64(0, destination, to, 0);
@@ -36,14 +36,14 @@ async function run(board, bytes, order) {
   while ((board.read32(0, command) & 1) !== 0) await new Promise((done) => setTimeout(done, 10));
 }
 
-/** Bytes that begin with `seed`. */
+/** A byte sequence that begins with `seed`. */
 export function pattern(bytes, seed) {
   return Uint8Array.from({ length: bytes }, (_, index) => (seed + index * 13) & 0xff);
 }
 
 export const sameBytes = (one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)) === 0;
 
-/** The message of the error that a call throws. */
+/** The message of the error thrown by a call. */
 export function messageOf(call) {
   try {
     call();

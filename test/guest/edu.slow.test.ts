@@ -21,14 +21,14 @@ async function results(
   }
 }
 
-/** Seconds for a run that takes ten on a machine of its own. */
+/** Seconds; a run takes ten on an idle machine. */
 const timeLimit = 200;
 /** The value of its first register. */
 const identification = 0x010000ed;
-/** Slot 16 of a PC; edu gives no access to the 4 KiB beyond its buffer. */
+/** Slot 16 of a PC; edu allows no access to the 4 KiB after its buffer. */
 const edu = ['-device', 'edu,addr=10'];
 
-/** Memory that was refused as all descriptors are in use: the function is no bus master, and so many descriptors more stay open. */
+/** Memory refused for lack of file descriptors: the function is not bus master, and `more` further descriptors stay open. */
 const refused = (why: string, more: number): Record<string, unknown> => ({
   message: expect.stringContaining(`${why}: Too many open files`) as string,
   master: false,
@@ -77,7 +77,7 @@ describe("QEMU's edu device, a PCI function of another project,", guestTests(tim
     const addresses = result['addresses'] as number[];
     expect(addresses.filter((_, half) => half % 2 === 1)).toEqual([0, 0]);
     expect(Math.max(...addresses)).toBeLessThan(2 ** 28);
-    // Nothing was ever mapped there. The emulator may tell accesses to memory that is mapped no more, or for reading only, as one with it.
+    // Nothing was ever mapped there. The emulator may merge reports of accesses to unmapped or read-only memory with this one.
     expect(console).toMatch(/DMAR: \[DMA Write .*\[00:10\.0\] fault addr 0xffe0000/);
     expect(console).not.toMatch(/DMAR: \[DMA Read/);
   });

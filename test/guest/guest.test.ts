@@ -6,7 +6,7 @@ import { hostFolder, guestTests, runGuest, type GuestRun } from './guest.ts';
 
 const onceMore = (guestTests(1).retry as { condition: RegExp }).condition;
 
-/** A run whose emulator is a shell script. */
+/** A run with a shell script as the emulator. */
 function runEmulator(script: string): Promise<GuestRun> {
   const host = hostFolder();
   const emulator = path.join(host, 'emulator');

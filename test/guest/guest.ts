@@ -15,7 +15,7 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 export interface GuestRun {
   /** Output of its kernel and its program on the console, and whether the emulator crashed. */
   readonly console: string;
-  /** Exit status of its program; undefined: it did not come to its end. */
+  /** Exit status of its program; undefined: the program did not end. */
   readonly status: number | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface GuestOptions {
   readonly script: string;
   /** Words for the kernel's command line. */
   readonly kernel?: string;
-  /** The machine, beside processor, memory and console. */
+  /** Arguments for the machine, besides processor, memory and console. */
   readonly machine: readonly string[];
-  /** Seconds, after which it is ended. */
+  /** Time limit in seconds. */
   readonly seconds: number;
-  /** Each is given the other end of a descriptor of the emulator: 3, 4, and so on. */
+  /** Each gets the other end of a descriptor of the emulator: 3, 4, and so on. */
   readonly attend?: readonly ((stream: Duplex) => void)[];
 }
 
@@ -45,7 +45,7 @@ export const guestTests = (seconds: number): TestOptions => ({
   retry: { count: 1, condition: new RegExp(crash) },
 });
 
-/** Makes the guest, where that has not been done; the test is left out where there is no emulator. @returns the emulator */
+/** Builds the guest if necessary; leaves the test out if there is no emulator. @returns the emulator */
 export function requireGuest(context: TestContext): string {
   const emulator = requireTool('qemu-system-x86_64', context);
   for (const tool of ['busybox', 'cpio', 'kmod', 'xz']) requireTool(tool, context);
@@ -53,10 +53,10 @@ export function requireGuest(context: TestContext): string {
   return emulator;
 }
 
-/** A folder that the guest sees as /host, removed when the test ends. */
+/** A folder that the guest mounts as /host, removed when the test ends. */
 export function hostFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-guest-'));
-  chmodSync(folder, 0o777); // for those in the guest who are not root
+  chmodSync(folder, 0o777); // for users of the guest other than root
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }
@@ -79,7 +79,7 @@ export async function runGuest(
     },
   );
   const closed = once(child, 'close');
-  // A test that fails does not wait for the end.
+  // A failed test does not wait for the end.
   onTestFinished(async () => {
     child.kill();
     await closed;

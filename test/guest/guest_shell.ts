@@ -12,7 +12,7 @@ export interface CommandRun {
   readonly out: string;
 }
 
-/** Runs commands in a guest, one after the other, over a second serial line. */
+/** Runs commands in a guest, one at a time, over a second serial line. */
 export class GuestShell {
   /** The script that the guest runs. */
   static readonly script = `
@@ -43,7 +43,7 @@ export class GuestShell {
     this.failure.catch(() => {});
   }
 
-  /** There is no guest any more: what runs or will run throws. */
+  /** The guest has ended: pending and later commands throw. */
   fail(message: string): void {
     this.failed(new Error(message));
   }
@@ -60,7 +60,7 @@ export class GuestShell {
     return { status, out: readFileSync(path.join(this.host, 'out'), 'utf8') };
   }
 
-  /** The guest goes down. */
+  /** Shuts the guest down. */
   async end(): Promise<void> {
     (await this.connected).write('end\n');
   }

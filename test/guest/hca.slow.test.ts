@@ -7,7 +7,7 @@ import { CompletionStatus } from '../../lib/index.ts';
 import { guestTests, hostFolder, requireGuest } from './guest.ts';
 import { inThisProcess, runHcaGuest, slots } from './hca_machine.ts';
 
-/** Seconds for a run that takes half a minute on a machine of its own. */
+/** Seconds; a run takes half a minute on an idle machine. */
 const timeLimit = 500;
 const [address] = slots;
 
@@ -20,11 +20,11 @@ interface CommandRun {
 
 interface Results {
   readonly commands: Record<string, CommandRun>;
-  /** Of the program that takes away a mapping. */
+  /** The result of the program that removes a mapping. */
   readonly unmapped: unknown;
 }
 
-/** Runs the commands on a board in the guest; none fails. */
+/** Runs the commands on a board in the guest, and expects all to succeed. */
 async function results(
   context: TestContext,
   board: EmulatedBoard,
@@ -64,7 +64,7 @@ describe('the HCA as a PCI function of a virtual machine', guestTests(timeLimit)
     expect(json(given, 'list')).toContainEqual(
       expect.objectContaining({ device, description: 'emulated_board (1234:4856 1234:4856)', obstacles: [] }),
     );
-    // The kernel's own mapping that combines, found by the region table.
+    // The kernel's write-combining mapping, found through the region table.
     expect(json(given, 'info')).toMatchObject({
       identity: { boardName: 'fpga-verbs emulated board' },
       board: { backend: 'pci', mapping: 'write_combining', storeBytes: 64, interruptVectors: 0 },
@@ -84,7 +84,7 @@ describe('the HCA as a PCI function of a virtual machine', guestTests(timeLimit)
     expect(given.commands['selftest']!.out).toContain('loop');
     expect(json(given, 'doorbell')).toMatchObject({ measurements: [{ payloadBytes: 64 }] });
     expect(given.commands['kicks']!.out.match(/"kickNumber"/g)).toHaveLength(4);
-    // The IOMMU's tables decide: what is mapped no more is not written, and the work request fails.
+    // The IOMMU protects unmapped memory: it is not written, and the work request fails.
     expect(given.unmapped).toEqual([
       { status: CompletionStatus.success, byte: 1 },
       { status: CompletionStatus.workRequestFlushedError, byte: 1 },

@@ -7,7 +7,7 @@ import { MachineBus } from '../helpers/pci_proxy/machine_bus.ts';
 import { servePciFunction, type Machine, type ServedPciFunction } from '../helpers/pci_proxy/pci_proxy.ts';
 import { runGuest, type GuestOptions, type GuestRun } from './guest.ts';
 
-/** PCI addresses of the slots that functions of boards are in, the first first. */
+/** PCI addresses of the slots for board functions, in order. */
 export const slots = [
   '0000:00:10.0',
   '0000:00:11.0',
@@ -17,29 +17,29 @@ export const slots = [
   '0000:00:15.0',
 ] as const;
 const firstSlot = 16;
-/** Number of the first descriptor that the emulator is given. */
+/** Number of the first descriptor passed to the emulator. */
 const firstDescriptor = 3;
 
-/** How a machine is reached by what is in one of its slots. */
+/** The machine as a device in one of its slots sees it. */
 export interface SlotOptions {
   readonly memory: Machine['memory'];
-  /** Path of the socket of its bus; undefined: it has none. */
+  /** Socket path of its bus; undefined: it has none. */
   readonly bus?: string;
   readonly sourceId: number;
 }
 
 /** A virtual machine with functions in its slots. */
 export interface HcaGuestOptions extends Omit<GuestOptions, 'machine' | 'attend'> {
-  /** Each serves what is in the slot of its place, at the other end of the emulator's descriptor, until that is closed. */
+  /** Serve the functions of the slots, in order, at the other ends of the emulator's descriptors, until those close. */
   readonly functions: readonly ((stream: Duplex, slot: SlotOptions) => Promise<void>)[];
   readonly megabytes: number;
-  /** An IOMMU stands before the functions, and they have interrupts. */
+  /** The machine has an IOMMU, and the functions have interrupts. */
   readonly iommu: boolean;
   /** More arguments of the emulator. */
   readonly machine?: readonly string[];
 }
 
-/** Where a machine's memory and its bus are, and what is in the slot of a place. */
+/** The paths of a machine's memory and bus, and the functions in its slots. */
 export function slotOf(
   host: string,
   place: number,
@@ -90,7 +90,7 @@ export async function runHcaGuest(
   return run;
 }
 
-/** The connections to the buses of machines: each takes one. */
+/** The connection to the bus of each machine. */
 const buses = new Map<string, MachineBus>();
 
 /** Serves a function of a board of this process in a slot. */

@@ -13,7 +13,7 @@ import { framesOf } from './cable_capture.ts';
 import { guestTests } from './guest.ts';
 import { SoftRoceGuest } from './soft_roce_guest.ts';
 
-/** Seconds for a run that takes a quarter of a minute on a machine of its own. */
+/** Seconds; a run takes a quarter of a minute on an idle machine. */
 const timeLimit = 280;
 const memoryBytes = 2 ** 18;
 /** Of libibverbs. */
@@ -39,7 +39,7 @@ class Peer {
       throw new Error(`the peer has ended with status ${status}: ${out}`);
     });
     const [socket] = (await Promise.race([once(server, 'connection'), gone])) as [Socket];
-    gone.catch(() => {}); // it is to end, at last
+    gone.catch(() => {}); // the program ends at the end of the test
     return new Peer(socket);
   }
 
@@ -54,13 +54,13 @@ class Peer {
     return line.value;
   }
 
-  /** Tells it something, and gives its answer. */
+  /** Sends it a command, and returns its answer. */
   async tell(...words: readonly (string | number | bigint)[]): Promise<string> {
     this.socket.write(`${words.join(' ')}\n`);
     return this.hears();
   }
 
-  /** Tells it to post something, and waits for its completion. */
+  /** Has it post a work request, and waits for the completion. */
   async does(...words: readonly (string | number | bigint)[]): Promise<string> {
     expect(await this.tell(...words)).toBe('done');
     return this.tell('wait');
@@ -77,7 +77,7 @@ function fill({ bytes }: MemoryRegion, seed: number): void {
   for (let at = 0; at < bytes.length; at++) bytes[at] = pattern(seed, at);
 }
 
-/** Where memory differs from a pattern; -1: nowhere. */
+/** The first offset at which memory differs from a pattern; -1: none. */
 function differs({ bytes }: MemoryRegion, seed: number, count: number): number {
   return bytes.subarray(0, count).findIndex((byte, at) => byte !== pattern(seed, at));
 }
@@ -90,7 +90,7 @@ describe('a libibverbs program on Soft-RoCE', guestTests(timeLimit), () => {
     using device = openDevice(
       `emu:?queuePairs=64&pageTableEntries=8192&memoryKeys=256&link=${encodeURIComponent(guest.link)}`,
     );
-    // 1.07 s until something is repeated: nothing here depends on it.
+    // 1.07 s until a retransmission; the test does not depend on it.
     const connection = new Connection(device, { gidIndex: 1, timeout: 18 });
     const [number, psn, gid, address, key] = (await peer.hears()).split(' ') as [
       ...[string, string, string, string, string],
@@ -104,7 +104,7 @@ describe('a libibverbs program on Soft-RoCE', guestTests(timeLimit), () => {
     const view = new DataView(memory.bytes.buffer, memory.bytes.byteOffset);
     const place = [(BigInt(remote.addressHigh) << 32n) | BigInt(remote.addressLow), remote.key] as const;
 
-    // The board in the memory of the peer.
+    // The board accesses the peer's memory.
     fill(memory, 1);
     await connection.write(memory.slice(0, 10_000), theirs.slice(3, 10_000));
     expect(await peer.tell('same', 1, 3, 10_000)).toBe('same');
@@ -130,7 +130,7 @@ describe('a libibverbs program on Soft-RoCE', guestTests(timeLimit), () => {
     );
     expect(await connection.fetchAndAdd(theirs.slice(64, 8), 0n)).toBe(77n);
 
-    // The peer in the memory of the board.
+    // The peer accesses the board's memory.
     await peer.tell('fill', 4);
     expect(await peer.does('write', 0, 10_000, ...place, 0)).toMatch(/^success/);
     expect(differs(memory, 4, 10_000)).toBe(-1);
@@ -155,7 +155,7 @@ describe('a libibverbs program on Soft-RoCE', guestTests(timeLimit), () => {
     expect(await peer.does('swap', 0, ...place, view.getBigUint64(0, true), 88)).toMatch(/^success/);
     expect(view.getBigUint64(0, true)).toBe(88n);
 
-    // The peer does not get memory that it may not touch.
+    // The peer cannot access memory without the right.
     const stranger = (place[1] ^ 0x100) >>> 0;
     expect(await peer.does('read', 0, 8, place[0], stranger, 0)).toMatch(/^remote access error/);
     connection.close();

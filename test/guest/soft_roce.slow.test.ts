@@ -10,26 +10,26 @@ import type { CommandRun } from './guest_shell.ts';
 import { guestTests } from './guest.ts';
 import { SoftRoceGuest } from './soft_roce_guest.ts';
 
-/** Seconds for a run that takes half a minute on a machine of its own. */
+/** Seconds; a run takes half a minute on an idle machine. */
 const timeLimit = 280;
-/** Seconds for an exchange that takes less than one. */
+/** Seconds; an exchange takes less than one. */
 const exchangeTimeLimit = 30;
 
 /** A ping-pong between a program of libibverbs in the guest, and here `hca pingpong` or the same program by `hca run`. */
 interface Exchange {
   readonly service: 'rc' | 'uc' | 'ud';
-  /** Which end waits for the other. */
+  /** The end that listens. */
   readonly server: 'guest' | 'host';
   /** Path MTU; not of ud. */
   readonly mtu?: number;
   readonly size: number;
-  /** Of the tables of both: 0 is the link-local address, 1 the IPv4 address. */
+  /** GID index of both ends: 0 is the link-local address, 1 the IPv4 address. */
   readonly gid: 0 | 1;
-  /** Here, too, it is the program of libibverbs. */
+  /** The libibverbs program runs on this side too. */
   readonly byProgram?: true;
-  /** How the board is on the cable, if not by itself. */
+  /** The way from the board to the cable; default: direct. */
   readonly way?: 'virtualLan' | 'router';
-  /** Probability with which a packet to the board is lost. */
+  /** Probability of losing a packet to the board. */
   readonly loss?: number;
 }
 
@@ -79,7 +79,7 @@ describe('the Soft-RoCE driver of a Linux kernel', guestTests(timeLimit), () => 
     }
     const capture = await guest.end('soft_roce.pcap');
 
-    // Every packet on the cable, of both.
+    // Every packet on the cable, from both ends.
     const fields = ['eth.src', 'infiniband.bth.opcode', '_ws.malformed'];
     const packets = dissect(tshark, capture, fields);
     const frames = framesOf(capture);
@@ -94,7 +94,7 @@ describe('the Soft-RoCE driver of a Linux kernel', guestTests(timeLimit), () => 
   });
 });
 
-/** The programs of libibverbs give up after half a second without an answer, which a busy machine may take: three attempts. */
+/** Makes up to three attempts: libibverbs programs give up after half a second without an answer, which a busy machine can exceed. */
 async function playInTime(
   guest: SoftRoceGuest,
   exchange: Exchange,
@@ -138,7 +138,7 @@ async function play(
     const run = shell.run(`${there} ${SoftRoceGuest.tcpPort}`);
     for (;;) {
       const host = await playHere(forwardedPort, ['127.0.0.1'], []);
-      // The emulator's network takes the call before it knows whether the guest does.
+      // The emulator's network accepts a connection before it knows whether the guest does.
       if (!/no end waits|disconnected too early|ECONNRESET|Couldn't (connect|send|read)/.test(host.error))
         return { guest: await run, host };
     }

@@ -11,10 +11,10 @@ import { filesOf, summaryOf, type SuiteBackend, type SuiteSummary } from './suit
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const isWhole = process.env['FPGA_VERBS_GUEST_SUITE'] === 'all';
-/** Seconds for a run that takes less than a minute on a machine of its own, and, of all files, less than ten. */
+/** Seconds; on an idle machine a run takes less than a minute, one of all files less than ten. */
 const timeLimit = isWhole ? 3000 : 600;
 
-/** All of them by `npm run test:guest`; CI has the time for one. */
+/** `npm run test:guest` runs both backends; CI has time for one. */
 const backends: readonly SuiteBackend[] = isWhole ? ['pci', 'vfio'] : ['vfio'];
 
 /** Runs the tests of backends on the boards in the guest, as each test wants them. */

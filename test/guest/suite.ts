@@ -4,7 +4,7 @@ import path from 'node:path';
 /** How the tests in the guest open a board. */
 export type SuiteBackend = 'pci' | 'vfio';
 
-/** The files that run where not all do: posting, its kick records, waiting for completions and their events, in the time that CI has. */
+/** The files that run in CI, which has no time for all: posting, kick records, completion waits and events. */
 const chosen = ['driver/kicks', 'driver/post', 'verbs/completion_channel', 'verbs/solicited'].map(
   (name) => `test/${name}.test.ts`,
 );
@@ -23,7 +23,7 @@ export function filesOf(root: string, isWhole: boolean): string[] {
   return found.filter((file) => isWhole || chosen.includes(file));
 }
 
-/** Why a board on PCIe cannot pass a test, by its name and what it says when it fails. */
+/** Reasons why a board on PCIe cannot pass a test, by the message of the failure. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/: LeftOutError: left out: (.*)/, ''],
   [
@@ -45,7 +45,7 @@ export interface SuiteSummary {
   readonly passed: number;
   /** Names and messages. */
   readonly failed: readonly string[];
-  /** Names by the reason why such a board cannot pass them. */
+  /** Names by the reason why a board on PCIe cannot pass them. */
   readonly leftOut: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -11,10 +11,10 @@ import { requireFile, requireTool, toolEnvironment } from '../helpers/tools.ts';
 import { guestTests, hostFolder, requireGuest } from './guest.ts';
 import { inThisProcess, runHcaGuest, slots } from './hca_machine.ts';
 
-/** Seconds for a run that takes one minute on a machine of its own. */
+/** Seconds; a run takes one minute on an idle machine. */
 const timeLimit = 600;
 
-/** The end of a program in the guest. */
+/** The result of a program in the guest. */
 interface ProgramRun {
   readonly status: number | null;
   readonly stdout: string;

@@ -3,7 +3,7 @@ import type { MemoryRegion, ProtectionDomain } from '../../lib/index.ts';
 const guardBytes = 64;
 const guardByte = 0xa5;
 
-/** Zeroed memory that is registered, between bytes that are not. */
+/** Zeroed registered memory between guard bytes. */
 export class Arena {
   readonly region: MemoryRegion;
   readonly bytes: Uint8Array;
@@ -16,13 +16,13 @@ export class Arena {
     this.region = protectionDomain.registerMemory(this.bytes, access);
   }
 
-  /** Whether the memory beside it is as it was. */
+  /** Whether the guard bytes are unchanged. */
   get isIntact(): boolean {
     return this.guards.every((guard) => guard.every((byte) => byte === guardByte));
   }
 }
 
-/** A message is this row of bytes from some place on, every 256 B anew. None is 0: what was not written is told from it. */
+/** A message repeats this row of bytes every 256 B, from a start that varies. No byte is 0, so unwritten memory is recognized. */
 const period = 255;
 const row = Uint8Array.from({ length: period + 256 }, (_, at) => 1 + ((at * 7) % period));
 const zeros = new Uint8Array(4096);
@@ -34,12 +34,12 @@ export function fillPattern(bytes: Uint8Array, sender: number, index: number): v
 }
 
 function rowOf(sender: number, index: number, at: number, length: number): Uint8Array {
-  // 73 is the inverse of 7 in numbers modulo 255.
+  // 73 is the inverse of 7 modulo 255.
   const begin = ((sender * 89 + index * 31 + at * 7 + (at >> 8) * 13) * 73) % period;
   return row.subarray(begin, begin + length);
 }
 
-/** Whether bytes are those of a message. */
+/** Whether the bytes are those of a message. */
 export function isPattern(bytes: Uint8Array, sender: number, index: number): boolean {
   for (let at = 0; at < bytes.length; at += 256) {
     const part = bytes.subarray(at, at + 256);
@@ -48,7 +48,7 @@ export function isPattern(bytes: Uint8Array, sender: number, index: number): boo
   return true;
 }
 
-/** Whether bytes are those of a message, or were not written. */
+/** Whether the bytes are those of a message, or unwritten. */
 export function isPatternOrNothing(bytes: Uint8Array, sender: number, index: number): boolean {
   if (isPattern(bytes, sender, index)) return true;
   const pattern = new Uint8Array(bytes.length);
@@ -56,7 +56,7 @@ export function isPatternOrNothing(bytes: Uint8Array, sender: number, index: num
   return bytes.every((byte, at) => byte === 0 || byte === pattern[at]);
 }
 
-/** Whether nothing was written to bytes. */
+/** Whether the bytes are unwritten. */
 export function isZero(bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; at += zeros.length) {
     const part = bytes.subarray(at, at + zeros.length);

@@ -20,7 +20,7 @@ import type { Pool } from './pool.ts';
 interface End {
   readonly party: Party;
   readonly protectionDomain: ProtectionDomain;
-  /** Where it receives from; undefined: its own receive queue. */
+  /** The shared receive queue; undefined: its own receive queue. */
   readonly pool: Pool | undefined;
   queuePair: QueuePair;
   /** Its flow of messages. */
@@ -29,7 +29,7 @@ interface End {
 
 export interface ConnectionOptions extends FlowPromises {
   readonly operations: number;
-  /** Its packets may be lost or come late. */
+  /** Its packets may be lost or late. */
   readonly isFaulty: boolean;
   readonly disconnects: boolean;
 }
@@ -39,21 +39,21 @@ type Connecting = [QueuePairAddress, QueuePairAddress, ConnectionAttributes];
 const mostConnects = 6;
 const queues = { maxSendWorkRequests: 64, maxReceiveWorkRequests: 64 };
 
-/** Two queue pairs that send to each other, are disconnected, and connected again. */
+/** Two queue pairs that send to each other, and are disconnected and reconnected. */
 export class Connection implements Owner {
   readonly name: string;
   private readonly random: Random;
   private readonly options: ConnectionOptions;
   private readonly ends: readonly [End, End];
   private connects = 0;
-  /** Resets after which a queue pair of its was connected again, with the same number and with another one. */
+  /** Reconnects of its queue pairs, with the same number and with a new one. */
   readonly resets = { kept: 0, renumbered: 0 };
-  /** Something was done to it since it was connected. */
+  /** It was used since it was connected. */
   private isDisturbed = false;
-  /** It was connected for the last time, and is over. */
+  /** It has ended, and will not be reconnected. */
   private isOver = false;
 
-  /** @param pools where its ends receive from; undefined: receive queues of their own */
+  /** @param pools the shared receive queues of its ends; undefined: receive queues of their own */
   constructor(
     name: string,
     random: Random,
@@ -101,12 +101,12 @@ export class Connection implements Owner {
     return [...this.ends.map(({ flow }) => flow.progress), ...states].join('; ');
   }
 
-  /** Whether a queue pair of a board is one of its. */
+  /** Whether a queue pair of a board belongs to the connection. */
   has(party: Party, number: number): boolean {
     return this.ends.some((end) => end.party === party && end.queuePair.number === number);
   }
 
-  /** Posts, or not; sometimes disconnects; connects what has failed again. */
+  /** Posts at random, sometimes disconnects, and reconnects failed queue pairs. */
   act(): void {
     const { random, ends } = this;
     if (this.isOver) return;
@@ -147,7 +147,7 @@ export class Connection implements Owner {
     for (const { protectionDomain } of this.ends) protectionDomain.close();
   }
 
-  /** Its queue pairs may fail though their own work requests are right. */
+  /** Its queue pairs may fail although their own work requests are valid. */
   private get isExcused(): boolean {
     const { isFaulty, isVictim } = this.options;
     return (
@@ -165,7 +165,7 @@ export class Connection implements Owner {
     else this.reconnect();
   }
 
-  /** Brings both ends to RESET, or makes new ones, and connects them; the packets of before may still be on their way. */
+  /** Resets both ends, or creates new ones, and connects them; packets of the former connection may still be in flight. */
   private reconnect(): void {
     for (const { party } of this.ends) party.poll();
     if (this.connects === mostConnects) {
@@ -216,7 +216,7 @@ export class Connection implements Owner {
     this.connectEnd(other, addresses[1]!, addresses[0]!, attributes);
   }
 
-  /** In RTR it receives already: what is made up for it, or late, may fail it before it is in RTS. */
+  /** In RTR it already receives: a forged or late packet can fail it before it reaches RTS. */
   private connectEnd({ queuePair, flow }: End, ...attributes: Readonly<Connecting>): void {
     try {
       connectQueuePair(queuePair, ...attributes);

@@ -1,11 +1,11 @@
 import { minimize, type Plan } from './plan.ts';
 
-/** Plays a plan: a failure in words, or none. */
+/** Plays a plan; returns the failure in words, or none. */
 export interface Player {
   play(plan: Plan): Promise<{ readonly failure?: string }>;
 }
 
-/** Says, line by line, what failed, and the least of it that fails too. */
+/** Yields the failure, line by line, and the smallest plan that also fails. */
 export async function* explain(player: Player, plan: Plan, failure: string): AsyncGenerator<string> {
   yield `seed ${plan.seed} fails: ${failure}`;
   let last = failure;

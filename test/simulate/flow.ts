@@ -8,14 +8,14 @@ import type { Pool } from './pool.ts';
 
 const { success, workRequestFlushedError, retryExceededError, localLengthError } = CompletionStatus;
 
-/** Promises of a flow. */
+/** The guarantees that apply to a flow. */
 export interface FlowPromises {
   readonly service: Service;
-  /** Some work requests have to fail. */
+  /** Some work requests must fail. */
   readonly failures: boolean;
-  /** The link loses nothing, and delivers once and in order: UC takes what comes as it comes. */
+  /** The link loses nothing and delivers once and in order, as UC requires. */
   readonly isOrdered: boolean;
-  /** Others may put packets of theirs among its packets: nothing holds but that its memory alone is written. */
+  /** An attacker may inject packets: the only guarantee is that no other memory is written. */
   readonly isVictim: boolean;
 }
 
@@ -28,9 +28,9 @@ export class Flow {
   private readonly memory: FlowMemory;
   private readonly operations: number;
   private readonly promises: FlowPromises;
-  /** Where its messages are received; undefined: in the receive queue of the queue pair. */
+  /** The shared receive queue of its messages; undefined: the receive queue of the queue pair. */
   private readonly pool: Pool | undefined;
-  /** Those of every index that was posted. */
+  /** The work requests of every posted index. */
   private readonly made: Operation[] = [];
   private outstanding: Operation[] = [];
   private announced: Operation[] = [];
@@ -38,7 +38,7 @@ export class Flow {
   private receives = 0;
   private receivesLeft = 0;
   private failed = false;
-  /** Times that the word was added to: at least, at most. */
+  /** How often the word was incremented: least and most. */
   private adds: [number, number] = [0, 0];
 
   constructor(
@@ -57,12 +57,12 @@ export class Flow {
     this.pool = pool;
   }
 
-  /** One of its work requests has failed since it was connected. */
+  /** A work request has failed since it was connected. */
   get hasFailed(): boolean {
     return this.failed;
   }
 
-  /** Of what is outstanding, something has to fail. */
+  /** Some outstanding work request must fail. */
   get hasToFail(): boolean {
     return this.outstanding.some(({ failure }) => failure !== undefined);
   }
@@ -71,7 +71,7 @@ export class Flow {
     return this.made.length === this.operations;
   }
 
-  /** Nothing is outstanding, and what has arrived for certain was received. */
+  /** Nothing is outstanding, and all messages that must have arrived were received. */
   get isAtRest(): boolean {
     return this.outstanding.length === 0 && this.awaited.length === 0;
   }
@@ -99,12 +99,12 @@ export class Flow {
     queuePair.postSend(batch.map(({ request }) => request));
   }
 
-  /** Does something with the window that it may reach through. @param owner queue pair that receives */
+  /** Performs a random operation on its memory window. @param owner queue pair that receives */
   changeWindow(owner: QueuePair): void {
     this.memory.window.act(owner, this.outstanding.length === 0);
   }
 
-  /** Whether a completion of the queue pair that receives is one of the window's. */
+  /** Whether a completion of the receiving queue pair belongs to the window. */
   takeOfWindow(completion: Completion, excused: boolean): boolean {
     return this.memory.window.take(completion, excused || this.promises.isVictim);
   }
@@ -118,7 +118,7 @@ export class Flow {
     }
   }
 
-  /** @param excused its queue pair may have failed by no fault of its own */
+  /** @param excused its queue pair may have failed through an injected fault */
   takeSent({ wrId, status }: Completion, excused: boolean): void {
     const at = this.outstanding.findIndex(({ index }) => index === wrId);
     const tell = (what: string): string =>
@@ -156,12 +156,12 @@ export class Flow {
     }
   }
 
-  /** Its queue pair is in ERR, before any work request of it failed. */
+  /** Its queue pair is in ERR, although no work request has failed. */
   fail(): void {
     this.failed = true;
   }
 
-  /** Its queue pairs begin anew: what is outstanding has happened or not. */
+  /** Its queue pairs are reset: each outstanding work request may or may not have been executed. */
   restart(): void {
     for (const { isAtomic } of this.outstanding) if (isAtomic) this.adds[1]++;
     this.outstanding = [];
@@ -171,7 +171,7 @@ export class Flow {
     this.memory.window.restart();
   }
 
-  /** @throws Violation memory was written without a right to it, or a message is missing */
+  /** @throws Violation memory was written without the right, or a message is missing */
   verify(): void {
     const { made, promises, memory } = this;
     const damage = memory.findDamage((index) =>
@@ -189,7 +189,7 @@ export class Flow {
     this.memory.close();
   }
 
-  /** Of RC: messages that have succeeded and are not received. */
+  /** RC only: messages that have succeeded but were not received. */
   private get awaited(): Operation[] {
     if (this.promises.service === 'UC' || this.promises.isVictim) return [];
     return this.announced.filter(({ index }) => this.succeeded.has(index));
@@ -220,7 +220,7 @@ export class Flow {
     require(isThere, () => tell(`the data is not that of ${index}`));
   }
 
-  /** Which message a receive has got. */
+  /** The message that a receive got. */
   private arrived(immediate: number | undefined): Operation | undefined {
     const { announced, promises } = this;
     if (promises.service === 'RC') return announced.shift();

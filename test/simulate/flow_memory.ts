@@ -11,12 +11,12 @@ import { FlowWindow } from './flow_window.ts';
 
 export const slotBytes = 1200;
 const wordBytes = 8;
-/** Receive work requests whose memory is not used again before they are complete. */
+/** Receives whose memory is not reused before they complete. */
 export const receiveSlots = 32;
-/** Index of the sender's message that a READ brings; no queue pair sends it. */
+/** Index of the message that a READ returns; no queue pair sends it. */
 const libraryIndex = 1_000_003;
 
-/** The two memories of a flow: every work request has a slot of its own, written by nothing else. */
+/** The two memories of a flow: every work request has its own slot, which nothing else writes. */
 export class FlowMemory {
   private readonly sender: number;
   private readonly operations: number;
@@ -59,7 +59,7 @@ export class FlowMemory {
     return this.source(index).slice(0, length);
   }
 
-  /** Where a READ or atomic brings what it brings. */
+  /** The destination of a READ or atomic. */
   broughtPieces(random: Random, index: number, length: number): MemorySlice[] {
     return pieces(random, this.here.region, (this.operations + index) * slotBytes, length);
   }
@@ -91,12 +91,12 @@ export class FlowMemory {
     return this.remote().slice(this.libraryAt + slotBytes, wordBytes);
   }
 
-  /** Of a target that the window was bound over, and is no more; undefined: there is none. */
+  /** A target through a window that is no longer bound; undefined: there is none. */
   formerTarget(index: number): RemoteMemory | undefined {
     return this.window.formerRemote?.slice(index * slotBytes, slotBytes);
   }
 
-  /** Whether what was received is a message, and nothing behind it. */
+  /** Whether the received bytes are a message, with nothing written after it. */
   isMessage(bytes: Uint8Array, index: number, length: number, alone: boolean): boolean {
     if (alone && !isZero(bytes.subarray(length))) return false;
     return isPattern(bytes.subarray(0, length), this.sender, index);
@@ -115,12 +115,12 @@ export class FlowMemory {
     return Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
   }
 
-  /** Whether the memory beside it is as it was. */
+  /** Whether the guard bytes are unchanged. */
   get isIntact(): boolean {
     return this.here.isIntact && this.there.isIntact;
   }
 
-  /** The damage where nothing else should have been written; undefined: none. */
+  /** A wrongly written place; undefined: none. */
   findDamage(lengthWritten: (index: number) => number): string | undefined {
     const { sender, operations } = this;
     if (!isPattern(this.library(), sender, libraryIndex)) return 'memory that is only read was written';
@@ -141,7 +141,7 @@ export class FlowMemory {
     this.there.region.close();
   }
 
-  /** By the window, where it is bound, or by the region. */
+  /** Through the window if it is bound, otherwise through the region. */
   private remote(): RemoteMemory {
     const { remote } = this.window;
     return remote !== undefined && this.random.once(2) ? remote : this.there.region.remote();
@@ -163,7 +163,7 @@ export class FlowMemory {
     return slot(this.there, index);
   }
 
-  /** The data that a receive has brought. */
+  /** The data of a receive. */
   received(receive: number): Uint8Array {
     return slot(this.there, this.operations + (receive % receiveSlots));
   }

@@ -9,15 +9,15 @@ export interface Operation {
   readonly index: number;
   readonly request: SendRequest;
   readonly length: number;
-  /** A receive work request is for it. */
+  /** It takes a receive. */
   readonly isAnnounced: boolean;
   /** It writes to its target. */
   readonly isWritten: boolean;
-  /** It adds one to the word. */
+  /** It increments the word. */
   readonly isAtomic: boolean;
-  /** The status with which it has to fail; undefined: it has to succeed. */
+  /** The status with which it must fail; undefined: it must succeed. */
   readonly failure?: CompletionStatus;
-  /** Whether what it should have brought or written is there, once it has succeeded. */
+  /** Whether the data that it should have read or written are there, once it has succeeded. */
   readonly isDone: () => boolean;
 }
 
@@ -25,7 +25,7 @@ export type Service = 'RC' | 'UC';
 
 type Details = Pick<Operation, 'request' | 'isDone'> & Partial<Operation>;
 
-/** Any work request that a service has. @param failures some have to fail */
+/** A random work request of a service. @param failures some must fail */
 export function makeOperation(
   random: Random,
   memory: FlowMemory,
@@ -97,7 +97,7 @@ function makeGood(
       };
     case 5: {
       const invalidateKey = random.once(2) ? memory.window.takeKey() : undefined;
-      // The data of a READ through the window have come by then: they are not read again.
+      // The data of a READ through the window have arrived by then, and are not read again.
       const request: SendRequest =
         invalidateKey === undefined
           ? { opcode: Opcode.send, gather }
@@ -143,7 +143,7 @@ function makeFailing(random: Random, memory: FlowMemory, index: number, service:
       };
     }
     case 2:
-      // Longer than what it is received into.
+      // Longer than its receive.
       return {
         request: { opcode: Opcode.send, gather: [...gather, ...gather] },
         isAnnounced: true,

@@ -14,7 +14,7 @@ import {
 import type { Random } from '../helpers/random.mjs';
 import { require } from './party.ts';
 
-/** The work requests of windows have wrIds from here on, beyond all messages. */
+/** The first wrId of window work requests, beyond those of all messages. */
 const firstId = 2 ** 24;
 const access = Access.remoteWrite | Access.remoteRead | Access.remoteAtomic;
 
@@ -35,17 +35,17 @@ export class FlowWindow {
     this.region = region;
   }
 
-  /** How the memory is reached by the window; undefined: it is not bound. */
+  /** The memory through the window; undefined: it is not bound. */
   get remote(): RemoteMemory | undefined {
     return this.state === 'open' ? this.reached() : undefined;
   }
 
-  /** How it was reached: nothing may go there any more. */
+  /** The memory through the former window: no access may succeed any more. */
   get formerRemote(): RemoteMemory | undefined {
     return this.state === 'closed' ? this.reached() : undefined;
   }
 
-  /** The key that a SEND with invalidate may name, which is to be posted then; undefined: there is none. */
+  /** The key that the next SEND with invalidate may name; undefined: there is none. */
   takeKey(): number | undefined {
     if (this.state !== 'open' || this.window!.type !== 2) return undefined;
     this.state = 'given back';
@@ -67,7 +67,7 @@ export class FlowWindow {
     else if (isQuiet && (this.state === 'closed' || this.state === 'given back')) this.restart();
   }
 
-  /** Whether a completion is that of a work request of the window; it has been taken then. */
+  /** Consumes a completion of a window work request; false: it is none. */
   take({ wrId, status, workQueue }: Completion, isExcused: boolean): boolean {
     if (workQueue !== 0 || wrId < firstId) return false;
     require(isExcused || status === CompletionStatus.success, () =>
@@ -76,7 +76,7 @@ export class FlowWindow {
     return true;
   }
 
-  /** The window is gone, bound or not. */
+  /** The window no longer exists. */
   restart(): void {
     this.window?.close();
     this.window = undefined;

@@ -8,15 +8,15 @@ const transport = network + 48;
 const destinationQueuePair = transport + 5;
 const checkBytes = 4;
 const shortest = transport + 12 + checkBytes;
-/** No queue pair has it. */
+/** A number that no queue pair has. */
 const noQueuePair = [0xff, 0xff, 0xf0];
 const mostKept = 64;
 
-/** An attacker on the network, who has seen packets and sends any. */
+/** An attacker on the network who has captured packets and sends arbitrary ones. */
 export class Hostile {
   private readonly random: Random;
   private readonly parties: readonly Party[];
-  /** Whether a queue pair may be sent what is made up for it. */
+  /** Whether a queue pair may receive forged packets. */
   private readonly isVictim: (party: Party, queuePairNumber: number) => boolean;
   private readonly seen: { readonly party: Party; readonly packet: Uint8Array }[] = [];
 
@@ -31,7 +31,7 @@ export class Hostile {
     for (const { board } of parties) board.startPacketTrace(mostKept);
   }
 
-  /** Keeps some of the packets that have come in since the last time. */
+  /** Keeps some of the packets captured since the last call. */
   look(): void {
     for (const party of this.parties)
       for (const { direction, data } of party.board.takePackets())
@@ -42,21 +42,21 @@ export class Hostile {
           };
   }
 
-  /** Sends a packet again as it was. */
+  /** Replays a packet. */
   replay(): void {
     if (this.seen.length === 0) return;
     const { party, packet } = this.random.pick(this.seen);
     party.board.arrive(packet);
   }
 
-  /** Sends something that was never sent: to victim with the right ICRC, to others so that it has to be dropped. */
+  /** Sends a forged packet: with a valid ICRC to the victim, in a form that must be dropped to others. */
   attack(): void {
     if (this.seen.length === 0) return;
     const { party, packet: seen } = this.random.pick(this.seen);
     let packet = Uint8Array.from(seen);
     const isVictim = this.isVictim(party, numberAt(packet, destinationQueuePair));
     if (!isVictim) {
-      // A packet that must hurt no queue pair names none.
+      // A packet that must harm no queue pair names none.
       packet.set(noQueuePair, destinationQueuePair);
     }
     for (let count = 1 + this.random.below(3); count > 0; count--) this.change(packet);
@@ -66,7 +66,7 @@ export class Hostile {
   }
 
   private change(packet: Uint8Array): void {
-    // Headers more often than data; the destination stays.
+    // Changes headers more often than data, and never the destination.
     const end = this.random.once(4) ? packet.length : Math.min(packet.length, transport + 28);
     const at = this.random.once(8) ? this.random.below(end) : transport + this.random.below(end - transport);
     if (at >= destinationQueuePair && at < destinationQueuePair + noQueuePair.length) return;

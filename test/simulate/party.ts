@@ -10,28 +10,28 @@ import { addressOf, type QueuePairAddress } from '../../lib/connect/index.ts';
 import type { EmulatedBoard } from '../../lib/board/index.ts';
 import type { Random } from '../helpers/random.mjs';
 
-/** A promise that was not kept. */
+/** A violated guarantee. */
 export class Violation extends Error {
   override readonly name = 'Violation';
 }
 
-/** @throws Violation unless it holds */
+/** @throws Violation the condition does not hold */
 export function require(holds: boolean, what: () => string): asserts holds {
   if (!holds) throw new Violation(what());
 }
 
-/** An owner is told of the completions of a queue pair. */
+/** The owner of a queue pair, which gets its completions. */
 export interface Owner {
   take(queuePair: QueuePair, completion: Completion): void;
 }
 
-/** A board, its driver, and who has queue pairs on it, which complete into one completion queue. */
+/** A board, its driver, and the owners of its queue pairs, which share one completion queue. */
 export class Party {
   readonly board: EmulatedBoard;
   readonly context: Context;
   readonly completionQueue: CompletionQueue;
   private readonly owners = new Map<number, { queuePair: QueuePair; owner: Owner }>();
-  /** Of queue pairs that are closed: where receives that they have left are given back. */
+  /** For closed queue pairs: the callbacks that take back their leftover receives. */
   private readonly givenBack = new Map<number, (wrId: number) => void>();
   private readonly completions = Array.from({ length: 64 }, () => new Completion());
 
@@ -46,13 +46,13 @@ export class Party {
     this.owners.set(queuePair.number, { queuePair, owner });
   }
 
-  /** @param giveBack of a shared receive queue: what it has taken and not completed comes here; default: nothing comes */
+  /** @param giveBack gets the receives of a shared receive queue that were taken but not completed; default: none */
   disown(queuePair: QueuePair, giveBack?: (wrId: number) => void): void {
     this.owners.delete(queuePair.number);
     if (giveBack !== undefined) this.givenBack.set(queuePair.number, giveBack);
   }
 
-  /** Hands all completions that there are to their owners. */
+  /** Polls all completions, and hands them to their owners. */
   poll(): void {
     for (;;) {
       const taken = this.completionQueue.poll(this.completions);
@@ -73,7 +73,7 @@ export class Party {
     giveBack(wrId);
   }
 
-  /** The address of a queue pair, with a PSN that follows from the seed. */
+  /** The address of a queue pair, with a PSN from the seed. */
   addressOf(queuePair: QueuePair, random: Random): QueuePairAddress {
     return { ...addressOf(this.context, queuePair), packetSequenceNumber: random.below(2 ** 24) };
   }

@@ -2,24 +2,24 @@ import { Random } from '../helpers/random.mjs';
 
 /** Faults of a simulation. */
 export const faultKinds = [
-  /** Packets are lost, late, doubled, overtaken, damaged on the way. */
+  /** Packets are lost, delayed, duplicated, reordered, corrupted. */
   'loss',
   'delay',
   'duplication',
   'reordering',
   'corruption',
-  /** Packets of long ago come again. */
+  /** Old packets are replayed. */
   'replays',
-  /** Packets of an attacker come, their checks right or wrong. */
+  /** An attacker sends packets with valid or invalid checksums. */
   'hostility',
-  /** Work requests that have to fail. */
+  /** Some work requests must fail. */
   'failures',
-  /** Queue pairs are reset, stopped, destroyed in the middle of their work, and connected again. */
+  /** Queue pairs are reset, stopped or destroyed during their work, and reconnected. */
   'disconnects',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
-/** All that a simulation follows from. */
+/** The complete input of a simulation. */
 export interface Plan {
   readonly seed: number;
   readonly boards: number;
@@ -30,11 +30,11 @@ export interface Plan {
   /** Work requests of each queue pair. */
   readonly operations: number;
   readonly faults: readonly FaultKind[];
-  /** Queue pairs of a board of their own, whose peers are references. */
+  /** Queue pairs of a separate board, whose peers are references. */
   readonly judged: number;
 }
 
-/** The plan of a seed: most are small, one of twenty has many queue pairs. */
+/** The plan of a seed: most are small; one in twenty has many queue pairs. */
 export function planOf(seed: number): Plan {
   const random = new Random(seed);
   const isLarge = random.once(20);

@@ -13,10 +13,10 @@ import { slotBytes } from './flow_memory.ts';
 import { require, type Party } from './party.ts';
 
 const queueKey = 0x2222_2222;
-/** As many as are ever posted at once: none is lost, whatever becomes of the queue pairs that take them. */
+/** The number of receives posted at once; no receive is lost when a queue pair that has taken it ends. */
 const slots = 64;
 
-/** A shared receive queue of a board, and the memory of what is received from it: every work request has a slot of its own. */
+/** A shared receive queue of a board and its memory: every receive has its own slot. */
 export class Pool {
   readonly queue: SharedReceiveQueue;
   private readonly random: Random;
@@ -34,7 +34,7 @@ export class Pool {
     this.queue = this.protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 1 + random.below(16) });
   }
 
-  /** Posts receives, asks for the limit event, changes the size. */
+  /** Posts receives, arms the limit event, resizes the queue. */
   act(): void {
     const { random, queue } = this;
     const { outstanding } = queue.driver;
@@ -54,12 +54,12 @@ export class Pool {
     }
   }
 
-  /** The data that a receive has brought. */
+  /** The data of a receive. */
   bytes(slot: number): Uint8Array {
     return this.arena.bytes.subarray(slot * slotBytes, (slot + 1) * slotBytes);
   }
 
-  /** A receive is completed, and its bytes were looked at. @throws Violation it was not posted, or is completed twice */
+  /** Accounts for a completed receive. @throws Violation it was not posted, or completed twice */
   release(slot: number): void {
     require(this.posted.delete(slot), () => `${this.queue.label}: ${slot} completes, and is not posted`);
     this.free.push(slot);
@@ -106,7 +106,7 @@ export class Pool {
     require(posted.size === 0, () => `${queue.label} has lost receives ${[...posted].join(', ')}`);
   }
 
-  /** @throws Violation memory was written without a right to it */
+  /** @throws Violation memory was written without the right */
   verify(): void {
     require(this.arena.isIntact, () => `memory beside that of ${this.queue.label} was written`);
   }

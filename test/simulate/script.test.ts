@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { explain, type Player } from './explain.ts';
 import { planOf } from './plan.ts';
 
-/** A simulator whose plans fail the first times, as of a fault that does not follow from the plan alone. */
+/** A simulator whose plans fail the first `times` times, like a fault that does not depend on the plan alone. */
 function failing(times: number): Player {
   let left = times;
   return { play: async () => Promise.resolve(left-- > 0 ? { failure: 'Violation: lost\nat a line' } : {}) };

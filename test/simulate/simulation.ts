@@ -16,7 +16,7 @@ export interface Outcome {
   /** Virtual time, nanoseconds. */
   readonly time: bigint;
   readonly steps: number;
-  /** Queue pairs that were connected again after a reset, with the same number and with another one. */
+  /** Queue pairs reconnected after a reset, with the same number and with a new one. */
   readonly reconnects: { readonly kept: number; readonly renumbered: number };
 }
 
@@ -45,7 +45,7 @@ const longestIdle = 20_000;
 const ticksOfALook = 1000;
 const ticksOfAMillisecond = 1e6;
 
-/** Boards of a fabric on which everything that a plan says happens, and what has to hold throughout. */
+/** Boards of a fabric that carry out a plan, and the guarantees that must hold throughout. */
 export class Simulation {
   private readonly plan: Plan;
   private readonly random: Random;
@@ -83,7 +83,7 @@ export class Simulation {
     );
   }
 
-  /** @throws Violation and whatever a verb throws: a promise is broken */
+  /** @throws Violation, or any error of a verb: a guarantee is violated */
   run(): Outcome {
     const clock = performance.now;
     performance.now = () => this.look();
@@ -99,7 +99,7 @@ export class Simulation {
     }
   }
 
-  /** The driver looks at the clock while it waits for the device: so time goes on, and its timeLimit is virtual time. */
+  /** Advances time whenever the driver reads the clock in a wait, so that its timeLimit is virtual time. */
   private look(): number {
     this.board.advanceTime(ticksOfALook);
     return Number(this.board.now()) / ticksOfAMillisecond;
@@ -141,7 +141,7 @@ export class Simulation {
     if (this.has('hostility') && this.random.once(2)) this.hostile.attack();
   }
 
-  /** Lets everything that is on its way arrive. */
+  /** Lets all packets in flight arrive. */
   private settle(): void {
     this.fabric.impair({});
     this.impairment?.remove();
@@ -155,7 +155,7 @@ export class Simulation {
       require(each.isDone, () => `at the end not complete: ${each.progress}`);
   }
 
-  /** Closes all, and looks for what is left. */
+  /** Closes everything, and checks for leftovers. */
   private leave(): void {
     for (const each of [...this.connections, ...this.stations]) {
       each.verify();
@@ -215,7 +215,7 @@ export class Simulation {
     return kinds.some((kind) => this.plan.faults.includes(kind));
   }
 
-  /** Numbers of its own for each, so that fewer of the others change little. */
+  /** A separate random sequence for each, so that removing others changes little. */
   private randomOf(index: number): Random {
     return new Random(Math.imul(this.plan.seed, 0x9e37_79b1) + Math.imul(index, 0x85eb_ca6b));
   }
@@ -265,7 +265,7 @@ export class Simulation {
   }
 }
 
-/** Resources that work takes up in the function and the device, in words. */
+/** The resources in use in the function and the device, in words. */
 function occupancyOf({ context }: Party): string {
   const { page, controlPage } = context.driver.device;
   const control = blockNamed('control');

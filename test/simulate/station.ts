@@ -17,12 +17,12 @@ const mostBytes = 1024;
 const receiveBytes = routeBytes + mostBytes;
 const receiveSlots = 32;
 const queueKey = 0x1111_1111;
-/** How many indexes a station has for its datagrams. */
+/** The number of indexes that a station has for its datagrams. */
 const indexes = 1 << 16;
 
 export interface StationOptions {
   readonly operations: number;
-  /** No packet comes twice. */
+  /** No packet arrives twice. */
   readonly isOnce: boolean;
   readonly failures: boolean;
 }
@@ -34,12 +34,12 @@ export class Station implements Owner {
   private readonly number: number;
   private readonly random: Random;
   private readonly options: StationOptions;
-  /** All, by number. */
+  /** All stations, by number. */
   private readonly stations: readonly Station[];
   private readonly protectionDomain: ProtectionDomain;
   private readonly arena: Arena;
   private readonly handles = new Map<Party, AddressHandle>();
-  /** Of each datagram that was sent: its bytes, and whether it may arrive. */
+  /** Each sent datagram: its bytes, and whether it may arrive. */
   private readonly sent: { readonly bytes: number; readonly to: Station; readonly isWelcome: boolean }[] = [];
   private readonly seen = new Set<number>();
   private outstanding = 0;
@@ -121,7 +121,7 @@ export class Station implements Owner {
     require(isPattern(data, sender, index), () => tell(`the data is not that of ${immediateData}`));
   }
 
-  /** @throws Violation memory was written without a right to it */
+  /** @throws Violation memory was written without the right */
   verify(): void {
     require(this.arena.isIntact, () => `station ${this.number}: memory beside its region was written`);
     for (const [index, { bytes }] of this.sent.entries())
