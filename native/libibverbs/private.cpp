@@ -16,10 +16,17 @@ IN_PRIVATE_NODES(verbs_allow_disassociate_destroy, own_verbs_allow_disassociate_
     return ENOSYS;                                                                                           \
   }
 #define PRIVATE_STUB(name) STUB(own_##name) IN_PRIVATE_NODES(name, own_##name)
+// Of what gives a pointer.
+#define PRIVATE_POINTER_STUB(name)                                                                           \
+  VERBS_EXPORT void* own_##name() {                                                                          \
+    errno = ENOSYS;                                                                                          \
+    return nullptr;                                                                                          \
+  }                                                                                                          \
+  IN_PRIVATE_NODES(name, own_##name)
 
 PRIVATE_STUB(__ioctl_final_num_attrs)
 PRIVATE_STUB(__verbs_log)
-PRIVATE_STUB(_verbs_init_and_alloc_context)
+PRIVATE_POINTER_STUB(_verbs_init_and_alloc_context)
 PRIVATE_STUB(execute_ioctl)
 PRIVATE_STUB(ibv_cmd_advise_mr)
 PRIVATE_STUB(ibv_cmd_alloc_dm)
@@ -97,14 +104,13 @@ PRIVATE_STUB(ibv_cmd_rereg_mr)
 PRIVATE_STUB(ibv_cmd_resize_cq)
 PRIVATE_STUB(ibv_cmd_set_comp_cntr)
 PRIVATE_STUB(ibv_cmd_set_err_comp_cntr)
-PRIVATE_STUB(ibv_dmabuf_heap_alloc)
-PRIVATE_STUB(ibv_dmabuf_heap_cc_shared_init)
+PRIVATE_POINTER_STUB(ibv_dmabuf_heap_alloc)
+PRIVATE_POINTER_STUB(ibv_dmabuf_heap_cc_shared_init)
 PRIVATE_STUB(ibv_dmabuf_heap_destroy)
 PRIVATE_STUB(ibv_dmabuf_heap_free)
 PRIVATE_STUB(ibv_read_ibdev_sysfs_file)
-PRIVATE_STUB(ibv_wr_opcode_str)
 PRIVATE_STUB(verbs_init_cq)
-PRIVATE_STUB(verbs_open_device)
+PRIVATE_POINTER_STUB(verbs_open_device)
 PRIVATE_STUB(verbs_set_ops)
 PRIVATE_STUB(verbs_uninit_context)
 

@@ -1,6 +1,7 @@
 // Names, rates, and conversions of what the kernel's interface has.
 #include "libibverbs/abi.h"
 #include "libibverbs/exported.h"
+#include "libibverbs/private_versions.h"
 
 #include <algorithm>
 #include <array>
@@ -37,6 +38,26 @@ template <class IsMeant> const Rate* find(IsMeant&& is_meant) {
 }
 
 } // namespace
+
+// <infiniband/verbs.h> declares it, but it is in the private nodes.
+VERBS_EXPORT const char* own_ibv_wr_opcode_str(int opcode) {
+  static constexpr std::array<const char*, 14> names{"rdma-write",
+                                                     "rdma-write-with-imm",
+                                                     "send",
+                                                     "send-with-imm",
+                                                     "rdma-read",
+                                                     "atomic-cmp-and-swp",
+                                                     "atomic-fetch-and-add",
+                                                     "local-inv",
+                                                     "bind-mw",
+                                                     "send-with-inv",
+                                                     "tso",
+                                                     "driver1",
+                                                     "flush",
+                                                     "atomic-write"};
+  return name_of(names, opcode, "unknown");
+}
+IN_PRIVATE_NODES(ibv_wr_opcode_str, own_ibv_wr_opcode_str)
 
 VERBS_EXPORT const char* ibv_node_type_str(int type) {
   constexpr std::array<const char*, 8> names{"unknown",           "InfiniBand channel adapter",
