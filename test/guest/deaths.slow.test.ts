@@ -176,8 +176,8 @@ describe('in a virtual machine with an IOMMU', guestTests(timeLimit), () => {
   });
 });
 
-describe('in a virtual machine without an IOMMU', guestTests(timeLimit), () => {
-  it('no process gets memory that the device can reach after the application dies, then the device, and the next application works', async (context) => {
+describe('deaths in a virtual machine without an IOMMU', guestTests(timeLimit), () => {
+  it('of the application, then of the device: no process is given memory that the device reaches, and the next works', async (context) => {
     const guest = new Guest();
     const device = await deviceOf(guest, withoutIommu);
     guest.boot(context, withoutIommu, [(stream) => device.attend(stream)]);

@@ -10,17 +10,17 @@ import { requireFile, requireTool, toolEnvironment } from '../helpers/tools.ts';
 import { guestTests, hostFolder, requireGuest } from './guest.ts';
 import { inThisProcess, runHcaGuest, slots } from './hca_machine.ts';
 
-/** Seconds; a run takes one minute on an idle machine. */
+/** Seconds for a run that takes one minute on a machine of its own. */
 const timeLimit = 600;
 
-/** The result of a program in the guest. */
+/** The end of a program in the guest. */
 interface ProgramRun {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-it('ibv_devinfo and a C program run through vfio:', guestTests(timeLimit), async (context) => {
+it('ibv_devinfo and a C program, through vfio:', guestTests(timeLimit), async (context) => {
   requireTool('g++', context);
   requireTool('ibv_rc_pingpong', context);
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
