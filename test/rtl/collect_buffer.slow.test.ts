@@ -63,8 +63,8 @@ describe('collect_buffer in SystemVerilog', () => {
     }
   });
 
-  // Fewer pages than one reset sweep covers.
-  it('passes the same bench with two VCBs', patient, (context) => {
+  // Fewer pages than a reset sweeps.
+  it('does so with two VCBs', patient, (context) => {
     const few = {
       ...small,
       UNDERLYING_FUNCTIONS: 2,
