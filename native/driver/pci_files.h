@@ -13,7 +13,7 @@ std::filesystem::path find_pci_function(std::string& address, int& error, std::s
 // The last path component of a link's target; "": none.
 std::string link_name(const std::filesystem::path& link);
 
-// What a file says; "": there is none, or it may not be read.
+// The text of a file; "": there is none, or it may not be read.
 std::string text_in(const std::filesystem::path& file);
 uint32_t number_in(const std::filesystem::path& file);
 

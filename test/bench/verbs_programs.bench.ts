@@ -16,9 +16,9 @@ import { bytes, roundTrips, type Contender } from './latency/setting.ts';
 const rounds = 5;
 const hca = path.join(packageRoot, 'dist/lib/cli/main.js');
 
-/** The typical latency, of perftest's line of figures. */
-const typical = (said: string): number =>
-  Number(new RegExp(`^ *${bytes} +\\d+ +\\S+ +\\S+ +(\\S+)`, 'm').exec(said)?.[1]);
+/** The average latency, of perftest's line of figures: fi_pingpong tells nothing else. */
+const average = (said: string): number =>
+  Number(new RegExp(`^ *${bytes} +\\d+ +\\S+ +\\S+ +\\S+ +(\\S+)`, 'm').exec(said)?.[1]);
 
 /** A latency program of perftest, started by other words before it. */
 function perftest(
@@ -35,7 +35,7 @@ function perftest(
       server: [...words.slice(1), '-p', port],
       client: [...words.slice(1), '-p', port, '127.0.0.1'],
     }),
-    typical,
+    average,
     name,
   );
 }
@@ -71,7 +71,7 @@ for (let round = 0; round < rounds; round++) {
 const medianOf = (each: Contender): number => statisticsOf(Float64Array.from(samples.get(each)!)).median;
 const [first] = contenders;
 console.log(
-  `\n${bytes} B between two C programs, half of a round trip: medians of ${rounds} rounds of ${roundTrips} round trips; ` +
+  `\n${bytes} B between two C programs, half of a round trip: medians of the averages of ${rounds} rounds of ${roundTrips} round trips; ` +
     `load ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} CPUs (aim: below the shm provider)\n${table(
       [
         { title: 'programs', align: 'left' },

@@ -55,6 +55,10 @@ const links: Readonly<Record<string, () => readonly BoardOptions[]>> = {
     const link = `shm:${newName()}`;
     return [{ link }, { link }];
   },
+  host: () => {
+    const link = `host:${newName()}`;
+    return [{ link }, { link }];
+  },
   udp: () => [{ link: `udp:${newAddress()}` }, { link: `udp:${newAddress()}` }],
   ethernet: () => {
     const [a, b] = [newPath(), newPath()];

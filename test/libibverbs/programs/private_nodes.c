@@ -42,7 +42,7 @@ int main(void) {
   int type = -1;
   if (context == 0 || ibv_query_gid_type(context, 1, 0, &type) != 0 || type != 1)
     return 1;
-  /* What providers alone call says that it is not there: by a null pointer where it gives one. */
+  /* Functions for providers alone are not there: they say so by their result, and by errno. */
   errno = 0;
   if (verbs_open_device(devices[0], 0) != 0 || errno != ENOSYS)
     return 2;
