@@ -120,10 +120,13 @@ void HcaBlocks::pass_by_empty_links(bool on) {
   pass_by(links.packets_gathered, &packet_builder);
   pass_by(links.messages, &completion);
   pass_by(links.packets_arrived, &packet_receiver);
+  pass_by(links.responses_arrived, &completion);
   pass_by(links.requests_arrived, &receive);
   pass_by(links.requests_accepted, &receive_queue_entry_handler);
   pass_by(links.requests_placed, &dma_validation);
   descriptor_fetch.allow_at_once(on);
+  virtual_kick.allow_trains(on);
+  dma.allow_trains(on);
   port.allow_trains(on);
 }
 

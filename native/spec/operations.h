@@ -24,8 +24,8 @@ struct Operation {
 inline constexpr size_t operation_opcodes = 11;
 
 /// By opcode. Operations of send work requests, one per command opcode. Each entry gives the services that support the operation, its packets, the data that it sends or the peer returns, the remote right that it requires, and the opcode of its completion. A local operation works on local keys and has no packet. Source: InfiniBand volume 1, table 81 and 9.4.
-inline constexpr std::array<Operation, operation_opcodes> operations = [] {
-  std::array<Operation, operation_opcodes> table{};
+inline constexpr std::array<Operation, size_t{1} << 8 * sizeof(Opcode)> operations = [] {
+  std::array<Operation, size_t{1} << 8 * sizeof(Opcode)> table{};
   table[1] = {true, 0xb, PacketOperation::send, OperationData::sent, OperationCarries::nothing, OperationOrdering::write, CompletionOpcode::send};  // send
   table[2] = {true, 0xb, PacketOperation::send, OperationData::sent, OperationCarries::immediate_data, OperationOrdering::write, CompletionOpcode::send};  // send_with_immediate
   table[3] = {true, 0x1, PacketOperation::send, OperationData::sent, OperationCarries::invalidated_key, OperationOrdering::write, CompletionOpcode::send};  // send_with_invalidate
@@ -40,9 +40,6 @@ inline constexpr std::array<Operation, operation_opcodes> operations = [] {
 }();
 
 /// Operation of any opcode value; for an unknown opcode, exists is false.
-constexpr Operation operation_of(Opcode opcode) {
-  const auto index = static_cast<size_t>(opcode);
-  return index < operations.size() ? operations[index] : Operation{};
-}
+constexpr const Operation& operation_of(Opcode opcode) { return operations[static_cast<size_t>(opcode)]; }
 
 }  // namespace fpga_verbs::spec

@@ -310,6 +310,38 @@ describe('port, trains', () => {
     expect(port.verify()).toBe(true);
   });
 
+  it('lets up to 16 packets that have arrived pass in a step, in order', () => {
+    const port = makeWirePort();
+    port.allowTrains();
+    runPort(port);
+    for (let mark = 0; mark < 20; mark += 1) port.arrive(Lane.requests, frame(elsewhere, mark));
+    expect(port.stepPort()).toBe(true);
+    expect(port.counters(1).packetsIn).toBe(linkCredits);
+    expect(drain(port).map((bytes) => bytes[10])).toEqual(Array.from({ length: 20 }, (_, mark) => mark));
+    expect(port.verify()).toBe(true);
+  });
+
+  it('lets a packet leave after the first that arrives, if one waits', () => {
+    const port = makeWirePort();
+    port.allowTrains();
+    runPort(port);
+    for (let mark = 0; mark < 3; mark += 1) port.arrive(Lane.requests, frame(elsewhere, mark));
+    port.build(1, Lane.requests, frame(elsewhere, 9));
+    port.stepPort();
+    expect(port.counters(1)).toMatchObject({ packetsIn: 1, packetsOut: 0 });
+    port.stepPort();
+    expect(port.counters(1)).toMatchObject({ packetsIn: 3, packetsOut: 1 });
+  });
+
+  it('lets one packet arrive in a step where trains are not allowed', () => {
+    const port = makeWirePort();
+    for (let mark = 0; mark < 3; mark += 1) port.arrive(Lane.requests, frame(elsewhere, mark));
+    for (let mark = 0; mark < 3; mark += 1) {
+      port.stepPort();
+      expect(port.counters(1).packetsIn).toBe(mark + 1);
+    }
+  });
+
   it('keeps what the link has no room for, in order, and the time since when it waits', () => {
     const port = makeWirePort();
     port.allowTrains();

@@ -52,16 +52,13 @@ struct Operation {
 inline constexpr size_t operation_opcodes = ${size};
 
 /// By opcode. ${doc} Source: ${source}.
-inline constexpr std::array<Operation, operation_opcodes> operations = [] {
-  std::array<Operation, operation_opcodes> table{};
+inline constexpr std::array<Operation, size_t{1} << 8 * sizeof(Opcode)> operations = [] {
+  std::array<Operation, size_t{1} << 8 * sizeof(Opcode)> table{};
 ${rows.join('')}  return table;
 }();
 
 /// Operation of any opcode value; for an unknown opcode, exists is false.
-constexpr Operation operation_of(Opcode opcode) {
-  const auto index = static_cast<size_t>(opcode);
-  return index < operations.size() ? operations[index] : Operation{};
-}
+constexpr const Operation& operation_of(Opcode opcode) { return operations[static_cast<size_t>(opcode)]; }
 `),
   );
 }

@@ -251,6 +251,20 @@ bool Completion::take_answer() {
     return false;
   const spec::PacketUnit unit = links_.responses_arrived.front();
   links_.responses_arrived.pop();
+  take(unit);
+  return true;
+}
+
+Completion::TakenAnswer Completion::take_at_once(const spec::PacketUnit& answer) {
+  if (answer_.active || !links_.messages.empty() || outstanding_.reclaiming() ||
+      blocks_.queue_pairs.has_ended() || !has_credits())
+    return TakenAnswer::no;
+  take(answer);
+  // Its other work wakes it.
+  return answer_.active || outstanding_.reclaiming() ? TakenAnswer::more : TakenAnswer::done;
+}
+
+void Completion::take(const spec::PacketUnit& unit) {
   answer_ = {.active = true, .unit = unit};
   const auto its = subject(unit.underlying_function(), unit.queue_pair_number());
   // One that goes back, or no further, has nothing to be answered.
@@ -260,7 +274,6 @@ bool Completion::take_answer() {
     begin_answer(*its, unit);
   if (answer_.active)
     go_on(*its);
-  return true;
 }
 
 void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& unit) {

@@ -27,7 +27,9 @@ namespace fpga_verbs::hca {
 // A retry moves the queue pair to a new epoch: its outstanding messages return their credits and are dropped,
 // and queue_pair_fetch resumes with the oldest one that is not acknowledged. The block discards packets of
 // the old epoch that dma still has; the epoch ends behind those in flight.
-class Completion final : public Block, public UnitTaker<spec::MessageUnit> {
+class Completion final : public Block,
+                         public UnitTaker<spec::MessageUnit>,
+                         public UnitTaker<spec::PacketUnit> {
 public:
   struct Blocks {
     QueuePairStateCache& queue_pairs;
@@ -53,8 +55,12 @@ public:
   // expired timer.
   bool step() override;
 
+  using Taken = UnitTaker<spec::MessageUnit>::Taken;
+  using TakenAnswer = UnitTaker<spec::PacketUnit>::Taken;
   // A message whose last packet packet_builder has just built, while no earlier unit waits here.
   Taken take_at_once(const spec::MessageUnit& message) override;
+  // An answer that has just arrived, while no earlier unit waits here.
+  TakenAnswer take_at_once(const spec::PacketUnit& answer) override;
 
   uint64_t next_deadline() const { return timer_.next_deadline(); }
   // The deadline has arrived: the next steps check for expired timers.
@@ -116,6 +122,7 @@ private:
 
   // Answers.
   inline bool take_answer();
+  inline void take(const spec::PacketUnit& answer);
   inline void begin_answer(const Subject& subject, const spec::PacketUnit& unit);
   inline void interpret(uint8_t syndrome);
   inline void continue_answer();

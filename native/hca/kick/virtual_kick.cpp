@@ -80,9 +80,9 @@ bool VirtualKick::step() {
   return worked && (has_more || able() != 0);
 }
 
-// The first command of a link, if it need not wait for a credit.
+// The first commands of a link, up to one that must wait for a credit.
 void VirtualKick::take(DataLink<spec::KickUnit>& kicks, bool& worked, bool& has_more) {
-  if (accept(kicks.front())) {
+  for (unsigned left = most_kicks_; left != 0 && !kicks.empty() && accept(kicks.front()); --left) {
     kicks.pop();
     worked = true;
   }

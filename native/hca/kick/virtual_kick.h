@@ -15,7 +15,7 @@ class VirtualKick final : public VirtualKickPort, UnitTaker<spec::FinishUnit> {
 public:
   explicit VirtualKick(const Ports& ports);
 
-  // Processes all finishes, one kick from each input, and starts or discards one command.
+  // Processes all finishes, one kick from each input, or a train of them, and starts or discards one command.
   bool step() override;
 
   bool set_map(LaneMap map) override;
@@ -60,6 +60,7 @@ public:
   void drop(uint32_t queue_pair_number) override;
   uint32_t commands(unsigned underlying_function) const override { return commands_[underlying_function]; }
   UnitTaker<spec::FinishUnit>* finish_taker() override { return this; }
+  void allow_trains(bool allowed) override { most_kicks_ = allowed ? train_kicks : 1; }
   void on_work(Waker self) override { self_ = self; }
 
   const char* verify() const override;
@@ -78,6 +79,8 @@ public:
   uint64_t lanes_to_discard() const;
 
 private:
+  static constexpr unsigned train_kicks = 8;
+
   // The lane of a queue pair, and the number of its commands that are kicked and not finished.
   struct Hold {
     uint16_t commands = 0;
@@ -123,6 +126,7 @@ private:
   uint64_t idle_ = 0;                                         // lanes without load
   uint64_t waiting_ = 0;                                      // lanes with a command on their list
   unsigned last_started_ = 0;
+  unsigned most_kicks_ = 1;                                         // that a step takes from a link
   std::vector<uint16_t> entry_of_;                                  // by PCB: of its command on a list
   std::array<uint16_t, spec::transmit_virtual_lanes> dropped_on_{}; // by lane: dropped commands on its list
   std::array<uint16_t, spec::transmit_virtual_lanes> fetched_on_{}; // by lane: fetched ones

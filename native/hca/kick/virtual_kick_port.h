@@ -118,6 +118,9 @@ public:
   // Takes what ends commands at once. Null: it comes by the links.
   virtual UnitTaker<spec::FinishUnit>* finish_taker() { return nullptr; }
 
+  // Whether a step may take several kicks of an input. Forbidden at first.
+  virtual void allow_trains(bool) {}
+
   // Woken when there is something to do that came by no link: this block.
   virtual void on_work(Waker self) = 0;
 

@@ -9,14 +9,17 @@ namespace fpga_verbs::hca {
 // waits for a resource of a request. One bit in RTL.
 class LaneTurn {
 public:
-  // Lets one lane proceed: the one whose turn it is, otherwise the other. `go` returns whether a packet of a
-  // lane went. False: neither did.
-  template <class Go> bool take(Go go) {
-    for (const link::Lane lane : {first(), link::other(first())})
-      if (go(lane)) {
+  // Lets one lane of `lanes`, a bit each, proceed: the one whose turn it is, otherwise the other. `go`
+  // returns whether a packet of a lane went. False: none did.
+  template <class Go> bool take(unsigned lanes, Go go) {
+    for (link::Lane lane = first(); lanes != 0; lane = link::other(lane)) {
+      const unsigned bit = 1u << static_cast<unsigned>(lane);
+      if ((lanes & bit) != 0 && go(lane)) {
         went(lane);
         return true;
       }
+      lanes &= ~bit;
+    }
     return false;
   }
 

@@ -23,7 +23,9 @@ bool Port::step() {
   bool worked = false;
   for (unsigned turn = 0; turn < 2 && !worked; ++turn)
     worked = send_turn_ == (turn == 0) ? send_next() : receive_next();
-  if (worked && (arrived_ != 0 || !leaving_[0].built.empty() || !leaving_[1].built.empty()))
+  if (worked && arrived_ != 0 && most_packets_ > 1 && !has_leaving())
+    receive_more();
+  if (worked && (arrived_ != 0 || has_leaving()))
     return true;
   if (std::exchange(unflushed_, false))
     for (link::Link* const link : attachments_.links)
@@ -51,8 +53,9 @@ void Port::count_data_units(DataUnitCounts& counts) const {
 // Transmit side.
 
 bool Port::send_next() {
-  return out_.take(
-      [this](Lane lane) { return !leaving_[static_cast<size_t>(lane)].built.empty() && send_front(lane); });
+  const unsigned lanes =
+      unsigned{!leaving_[0].built.empty()} | static_cast<unsigned>(!leaving_[1].built.empty()) << 1;
+  return lanes != 0 && out_.take(lanes, [this](Lane lane) { return send_front(lane); });
 }
 
 bool Port::send_front(Lane lane) {
@@ -78,7 +81,7 @@ bool Port::send_front(Lane lane) {
   }
   if (attachments_.tap != nullptr)
     return send_shown(leaving, lane, *link);
-  if (leaving.built.size() > 1 && most_leave_ > 1 &&
+  if (leaving.built.size() > 1 && most_packets_ > 1 &&
       leaving_[static_cast<size_t>(link::other(lane))].built.empty())
     return send_train(leaving, lane, *link, destination);
   const link::Outgoing alone{&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
@@ -95,7 +98,7 @@ bool Port::send_front(Lane lane) {
 
 // The first packet, and those behind it that leave by the same port to the same address.
 bool Port::send_train(Leaving& leaving, Lane lane, link::Link& link, link::Address destination) {
-  const size_t waiting = std::min(leaving.built.size(), most_leave_);
+  const size_t waiting = std::min(leaving.built.size(), most_packets_);
   std::array<link::Outgoing, train_packets> train;
   unsigned port = 0;
   size_t count = 0;
@@ -225,6 +228,12 @@ void Port::discard(Leaving& leaving, PortDiscard reason) {
 
 // Receive side.
 
+// The rest of a train, while no packet waits to leave.
+void Port::receive_more() {
+  for (size_t left = most_packets_ - 1; left != 0 && !has_leaving() && receive_next(); --left) {
+  }
+}
+
 // A link is looked at when it has told of something, until it has nothing left.
 bool Port::receive_next() {
   if (arrived_ == 0)
@@ -277,7 +286,7 @@ bool Port::receive_from(unsigned port, link::Link& link) {
 
 // At a port that is down.
 bool Port::drop_arrived(unsigned port, link::Link& link) {
-  const bool dropped = in_[port - 1].take([&link](Lane lane) {
+  const bool dropped = in_[port - 1].take(link::every_lane, [&link](Lane lane) {
     const bool has_packet = !link.front(lane).empty();
     if (has_packet)
       link.pop(lane);

@@ -42,12 +42,12 @@ public:
        DataLink<spec::PacketUnit>& requests_built, DataLink<spec::PacketUnit>& responses_built,
        DataLink<spec::PacketUnit>& packets_arrived);
 
-  // Lets one packet leave or arrive, alternately if both can; of a train, several leave.
+  // Lets one packet leave or arrive, alternately if both can; of a train, several.
   bool step() override;
 
-  // Whether up to 16 packets to one destination leave in one step, if none waits on the other lane. Forbidden
-  // at first.
-  void allow_trains(bool allowed) { most_leave_ = allowed ? train_packets : 1; }
+  // Whether up to 16 packets to one destination leave in one step, if none waits on the other lane, and up to
+  // 16 arrive, while none waits to leave. Forbidden at first.
+  void allow_trains(bool allowed) { most_packets_ = allowed ? train_packets : 1; }
 
   // When the longest-waiting packet is discarded, or a packet in flight on a link arrives; ~0: none.
   uint64_t next_deadline() const;
@@ -87,9 +87,11 @@ private:
   bool send_train(Leaving& leaving, link::Lane lane, link::Link& link, link::Address destination);
   bool send_shown(Leaving& leaving, link::Lane lane, link::Link& link);
   bool end_train(Leaving& leaving, link::SendResult result);
+  void receive_more();
   inline bool receive_next();
   inline bool receive_from(unsigned port, link::Link& link);
   bool drop_arrived(unsigned port, link::Link& link);
+  bool has_leaving() const { return !leaving_[0].built.empty() || !leaving_[1].built.empty(); }
   unsigned every_port() const { return (1u << attributes_.ports()) - 1; }
   void note_arrived(unsigned port, bool more) {
     arrived_ = (arrived_ & ~(1u << (port - 1))) | unsigned{more} << (port - 1);
@@ -109,7 +111,7 @@ private:
   std::array<Leaving, link::lanes> leaving_; // by link::Lane: responses first
   DataLink<spec::PacketUnit>& packets_arrived_;
   uint64_t discard_limit_ = spec::port_discard_limit;
-  size_t most_leave_ = 1;           // packets in a step
+  size_t most_packets_ = 1;         // packets in a step
   unsigned arrived_ = every_port(); // a bit for each port whose link may have a packet
   unsigned receive_turn_ = 0;       // port that is looked at last
   bool send_turn_ = false;

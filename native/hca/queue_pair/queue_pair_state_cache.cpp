@@ -1,6 +1,7 @@
 #include "hca/queue_pair/queue_pair_state_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <span>
 #include <utility>
@@ -23,21 +24,23 @@ constexpr uint32_t number_of(uint32_t index, uint8_t generation) {
 
 QueuePairStateCache::QueuePairStateCache(const HcaParameters& parameters, Counters& counters,
                                          ContextMemory& context_memory)
-    : counters_(counters), context_memory_(context_memory), directory_(parameters.queue_pairs),
+    : counters_(counters), context_memory_(context_memory), index_count_(parameters.queue_pairs),
+      directory_(std::bit_ceil(parameters.queue_pairs)),
       slots_(std::min(parameters.queue_pair_contexts_cached, parameters.queue_pairs)) {
   reset();
 }
 
 void QueuePairStateCache::reset() {
   std::ranges::fill(directory_, Entry{});
+  directory_[0].live_number = 1;
   std::ranges::fill(slots_, Slot{});
   free_ = {};
   quiet_list_ = {};
   ended_list_ = {};
   hand_ = 0;
-  for (uint32_t index = reserved_indices; index < directory_.size(); ++index)
+  for (uint32_t index = reserved_indices; index < index_count_; ++index)
     append_index(free_, index);
-  free_count_ = static_cast<uint32_t>(directory_.size()) - reserved_indices;
+  free_count_ = index_count_ - reserved_indices;
 }
 
 // Lists of indices: takes from the front, appends at the end.
@@ -60,7 +63,7 @@ uint32_t QueuePairStateCache::take_index(List& list) {
 
 Absence QueuePairStateCache::absence(unsigned underlying_function, uint32_t queue_pair_number) const {
   const uint32_t index = index_of(queue_pair_number);
-  if (index >= directory_.size() || queue_pair_number > multicast || !directory_[index].is_live())
+  if (index >= index_count_ || queue_pair_number > multicast || !directory_[index].is_live())
     return Absence::unknown;
   const Entry& entry = directory_[index];
   if (entry.underlying_function != underlying_function)
@@ -108,12 +111,12 @@ QueuePairStateCache::Slot* QueuePairStateCache::take_slot(uint32_t index) {
     const auto context = std::as_bytes(std::span{&slot.parts, 1});
     if (slot.dirty && context_memory_.write_queue_pair(slot.index, context) == DmaStatus::fault)
       return nullptr;
-    directory_[slot.index].slot = nullptr;
+    directory_[slot.index].put_in(nullptr);
   }
   slot.index = index;
   slot.dirty = false;
   slot.used = true;
-  directory_[index].slot = &slot;
+  directory_[index].put_in(&slot);
   return &slot;
 }
 
@@ -121,7 +124,7 @@ void QueuePairStateCache::give_up_slot(uint32_t index) {
   Slot& slot = *directory_[index].slot;
   slot.index = none;
   slot.dirty = false;
-  directory_[index].slot = nullptr;
+  directory_[index].put_in(nullptr);
 }
 
 // Context memory belongs to the control function; the device still checks the returned data.
@@ -187,7 +190,7 @@ std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_ended() {
 }
 
 std::optional<QueuePairStateCache::Copy> QueuePairStateCache::copy_at(uint32_t index) {
-  if (index >= directory_.size() || !directory_[index].is_live())
+  if (index >= index_count_ || !directory_[index].is_live())
     return std::nullopt;
   const Entry& entry = directory_[index];
   Copy copy{.number = number_of(index, entry.generation),
@@ -205,7 +208,7 @@ std::optional<QueuePairStateCache::Copy> QueuePairStateCache::copy_at(uint32_t i
 }
 
 std::optional<uint32_t> QueuePairStateCache::take_next(unsigned underlying_function, uint32_t& index) const {
-  while (index < directory_.size()) {
+  while (index < index_count_) {
     const uint32_t looked_at = index++;
     const Entry& entry = directory_[looked_at];
     if (entry.is_live() && entry.underlying_function == underlying_function)
@@ -306,8 +309,9 @@ std::optional<uint32_t> QueuePairStateCache::create(unsigned underlying_function
   const uint32_t index = take_index(free_);
   --free_count_;
   Entry& entry = directory_[index];
-  entry.live_generation = entry.generation;
+  entry.live_number = number_of(index, entry.generation);
   entry.underlying_function = static_cast<uint8_t>(underlying_function);
+  entry.put_in(slot);
   slot->parts.control = control;
   slot->parts.control.set_valid(1);
   slot->parts.control.set_underlying_function(underlying_function);
@@ -352,7 +356,7 @@ void QueuePairStateCache::reset_function(unsigned underlying_function) {
       append_index(others, index);
   }
   quiet_list_ = others;
-  for (uint32_t index = reserved_indices; index < directory_.size(); ++index)
+  for (uint32_t index = reserved_indices; index < index_count_; ++index)
     if (directory_[index].is_live() && directory_[index].underlying_function == underlying_function) {
       end(index);
       free_index(index);
@@ -369,7 +373,7 @@ const char* QueuePairStateCache::verify() const {
     if (!directory_[index].is_live() || !directory_[index].quiet)
       return wrong;
   uint32_t live = 0;
-  for (uint32_t index = 0; index < directory_.size(); ++index) {
+  for (uint32_t index = 0; index < index_count_; ++index) {
     const Entry& entry = directory_[index];
     live += entry.is_live() ? 1 : 0;
     if ((entry.slot != nullptr && entry.slot->index != index) || (!entry.is_live() && entry.pins != 0))
@@ -384,7 +388,7 @@ const char* QueuePairStateCache::verify() const {
   for (const Entry& entry : directory_)
     filled -= entry.slot != nullptr ? 1 : 0;
   const bool all_counted =
-      free == free_count_ && live + free + reserved_indices == directory_.size() && filled == 0;
+      free == free_count_ && live + free + reserved_indices == index_count_ && filled == 0;
   return all_counted ? nullptr : wrong;
 }
 

@@ -165,7 +165,7 @@ public:
 
   // The queue pair at an index, for observers: a copy, which leaves the cache unchanged. Nothing: there is
   // none, or its context could not be read.
-  uint32_t indices() const { return static_cast<uint32_t>(directory_.size()); }
+  uint32_t indices() const { return index_count_; }
   struct Copy {
     uint32_t number = 0;
     unsigned underlying_function = 0;
@@ -188,6 +188,7 @@ public:
 
 private:
   static constexpr uint32_t none = ~uint32_t{0};
+  static constexpr uint8_t no_function = 0xff;
   static constexpr uint32_t index_mask = (uint32_t{1} << spec::queue_pair_index_bits) - 1;
 
   static constexpr uint32_t index_of(uint32_t queue_pair_number) { return queue_pair_number & index_mask; }
@@ -200,42 +201,49 @@ private:
   };
   // State of an index apart from its context.
   struct Entry {
-    Slot* slot = nullptr;            // of its cached context
-    uint32_t live_generation = none; // that of its number while there is a queue pair
-    uint32_t next = none;            // in the free list or the list of the quiet
+    Slot* slot = nullptr;     // of its cached context
+    uint32_t live_number = 0; // of its queue pair; below reserved_indices: there is none
+    uint32_t next = none;     // in the free list or the list of the quiet
     uint32_t next_ended = none;
     uint32_t ended_number = 0; // of the queue pair that has ended; it may be gone
     uint16_t pins = 0;
     uint8_t generation = 0;
     uint8_t underlying_function = 0;
+    uint8_t cached_function = no_function; // the function of a queue pair whose context is cached
     bool quiescing = false;
     bool watched = false;
-    bool quiet = false; // in the list of the quiet
-    bool ended = false; // in the list of the ended
+    bool quiet : 1 = false; // in the list of the quiet
+    bool ended : 1 = false; // in the list of the ended
 
-    bool is_live() const { return live_generation != none; }
+    bool is_live() const { return live_number >= reserved_indices; }
+    void put_in(Slot* context) {
+      slot = context;
+      cached_function = context != nullptr ? underlying_function : no_function;
+    }
   };
   struct List {
     uint32_t first = none;
     uint32_t last = none;
   };
 
+  // The entry that the lowest bits name is that of the number only if it has this number: then it is live, as
+  // an entry without a queue pair has a number that leads to another entry.
+  const Entry& entry_of(uint32_t queue_pair_number) const {
+    return directory_[queue_pair_number & directory_mask_];
+  }
   const Entry* live_entry(uint32_t queue_pair_number) const {
-    const uint32_t index = index_of(queue_pair_number);
-    if (index >= index_count_) [[unlikely]]
-      return nullptr;
-    const Entry& entry = directory_[index];
-    return entry.live_generation == queue_pair_number >> spec::queue_pair_index_bits ? &entry : nullptr;
+    const Entry& entry = entry_of(queue_pair_number);
+    return entry.live_number == queue_pair_number ? &entry : nullptr;
   }
   Entry* live_entry(uint32_t queue_pair_number) {
     return const_cast<Entry*>(std::as_const(*this).live_entry(queue_pair_number));
   }
   // The slot of an existing, cached queue pair, otherwise null.
   Slot* cached(unsigned underlying_function, uint32_t queue_pair_number) {
-    const Entry* const entry = live_entry(queue_pair_number);
-    if (entry == nullptr || entry->underlying_function != underlying_function || entry->slot == nullptr)
+    const Entry& entry = entry_of(queue_pair_number);
+    if (entry.live_number != queue_pair_number || entry.cached_function != underlying_function)
       return nullptr;
-    return &use(*entry);
+    return &use(entry);
   }
   Slot& use(const Entry& entry) {
     ++counters_.device.queue_pair_cache_hits;
@@ -258,8 +266,9 @@ private:
 
   Counters& counters_;
   ContextMemory& context_memory_;
-  std::vector<Entry> directory_;
-  uint32_t index_count_ = static_cast<uint32_t>(directory_.size());
+  uint32_t index_count_;
+  std::vector<Entry> directory_; // by index; those from index_count_ on, up to a power of two, are never live
+  uint32_t directory_mask_ = static_cast<uint32_t>(directory_.size()) - 1;
   std::vector<Slot> slots_;
   size_t hand_ = 0; // the slot that is looked at next for room
   List free_;       // indices; the one longest free is taken first

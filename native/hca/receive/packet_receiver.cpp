@@ -155,7 +155,7 @@ void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const w
   unit.set_first(parsed.traits().begins_message() ? 1 : 0);
   unit.set_last(parsed.traits().ends_message() ? 1 : 0);
   if (parsed.traits().is_response())
-    responses_arrived_.push(unit);
+    responses_arrived_.hand_over(unit);
   else if (waiting_.empty() && requests_arrived_.has_credit())
     requests_arrived_.hand_over(unit);
   else

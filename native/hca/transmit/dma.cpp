@@ -116,7 +116,7 @@ bool Dma::serve() {
   if (!packet)
     return false;
   const uint16_t list = commands_.arbitrate(1);
-  switch (work_on(commands_.front(list), *packet)) {
+  switch (serve_train(list, *packet)) {
   case Progress::done:
     commands_.pop_front(list);
     break;
@@ -128,6 +128,21 @@ bool Dma::serve() {
     break;
   }
   return true;
+}
+
+// The next packet of a command, and those behind it while no other command could have its turn.
+Dma::Progress Dma::serve_train(uint16_t list, uint16_t packet) {
+  const spec::KickUnit kick = commands_.front(list);
+  const bool is_alone = executions_.empty() && commands_.lists_ready().find_next(list) == list;
+  uint32_t left = is_alone ? most_packets_ : 1;
+  for (std::optional<uint16_t> next = packet;;) {
+    const Progress progress = work_on(kick, *next);
+    if (progress != Progress::more || --left == 0)
+      return progress;
+    next = buffer_for_packet();
+    if (!next)
+      return progress;
+  }
 }
 
 // The next packet of a command, in this buffer if it has one.

@@ -27,9 +27,13 @@ public:
       MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
       DataLink<spec::PacketUnit>& packets_gathered, const DataLink<spec::PacketUnit>& requests_built);
 
-  // Takes one command, and gathers one packet or executes one bind or invalidate. A bind or invalidate that
-  // waits for an idle key blocks only its own queue pair.
+  // Takes one command, and gathers one packet, or a train, or executes one bind or invalidate. A bind or
+  // invalidate that waits for an idle key blocks only its own queue pair.
   bool step() override;
+
+  // Whether up to 16 packets of a message are gathered in one step, if no other command waits. Forbidden at
+  // first.
+  void allow_trains(bool allowed) { most_packets_ = allowed ? train_packets : 1; }
 
   // A command that has just been decided on, while none is here.
   Taken take_at_once(const spec::KickUnit& kick) override;
@@ -37,6 +41,8 @@ public:
   const char* verify() const { return commands_.verify(); }
 
 private:
+  static constexpr uint32_t train_packets = 16;
+
   // Result of the work on a command: done, more packets, or waiting for an idle key.
   enum class Progress : uint8_t { done, more, waits_for_key };
 
@@ -46,6 +52,7 @@ private:
   inline bool take_command();
   inline bool resume_waiting();
   inline bool serve();
+  inline Progress serve_train(uint16_t list, uint16_t packet);
   inline Progress work_on(const spec::KickUnit& kick, uint16_t packet);
   std::optional<spec::CompletionStatus> carry_out(const spec::QueuePairControl& control,
                                                   const PhysicalCollectBuffer& pcb);
@@ -65,6 +72,7 @@ private:
   DataLink<spec::KickUnit>& executions_;
   DataLink<spec::PacketUnit>& packets_gathered_;
   uint32_t most_on_way_;                             // packets
+  uint32_t most_packets_ = 1;                        // in a step
   HardwareLinkedListQueue<spec::KickUnit> commands_; // index: queue pair
   BitMask waiting_;                                  // lists whose first command waits for a key
   uint32_t idle_seen_ = 0;                           // KeyTable::idle_count() when they were looked at
