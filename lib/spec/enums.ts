@@ -1198,3 +1198,39 @@ export type PacketDrop = (typeof PacketDrop)[keyof typeof PacketDrop];
 
 /** Names of the values of {@link PacketDrop}, as code writes them. */
 export const packetDropNames = namesOf(PacketDrop);
+
+/** Commands of the control port, which the resource manager writes. */
+export const ManagerCommand = {
+  /** Tell how a queue pair is. */
+  look: 0,
+  /** A queue pair, whose context is written, can be pinned. */
+  create: 1,
+  /** A queue pair gets no new pin; quiet tells when it has none. */
+  quiesce: 2,
+  /** It can be pinned again. */
+  resume: 3,
+  /** A queue pair without a pin goes, and its context with it. */
+  destroy: 4,
+  /** A row of the context at a place into data. */
+  readContext: 5,
+  /** Data into a row of the context at a place. */
+  writeContext: 6,
+  /** Packets to a number are the queue pair's whose number data has. */
+  bindNumber: 7,
+  /** Packets to a number are for none. */
+  unbindNumber: 8,
+  /** Packets to a number are of a former connection. */
+  beginTimeWait: 9,
+  /** They no longer are. */
+  endTimeWait: 10,
+  /** Data is a GID of a function at a port, its first byte lowest. */
+  setGid: 11,
+  /** Data is the LID of a function at a port. */
+  setLocalIdentifier: 12,
+  /** Data is a P_Key of a port. */
+  setPartitionKey: 13,
+} as const;
+export type ManagerCommand = (typeof ManagerCommand)[keyof typeof ManagerCommand];
+
+/** Names of the values of {@link ManagerCommand}, as code writes them. */
+export const managerCommandNames = namesOf(ManagerCommand);

@@ -1083,3 +1083,65 @@ export const CONTROL_PACKETS_DROPPED_OFFSET = 0x700;
 export const CONTROL_PACKETS_DROPPED_COUNT = 32;
 export const CONTROL_PACKETS_DROPPED_STRIDE = 8;
 export const CONTROL_PACKETS_DROPPED_RESET = 0x0n;
+
+/** Bytes of manager_port: Registers of the control port, by which the resource manager has queue pairs and tables on boards whose blocks are RTL; others have none. */
+export const MANAGER_PORT_BYTES = 4096;
+
+/** manager_port.data: Of a command: the row of a context, an entry of a table, or the number that another one is bound to; its first byte lowest. 32 bits, rw. */
+export const MANAGER_PORT_DATA_OFFSET = 0x0;
+export const MANAGER_PORT_DATA_COUNT = 16;
+export const MANAGER_PORT_DATA_STRIDE = 4;
+export const MANAGER_PORT_DATA_RESET = 0x0;
+
+/** manager_port.subject: Which queue pair, number or function a command is about. 32 bits, rw. */
+export const MANAGER_PORT_SUBJECT_OFFSET = 0x40;
+export const MANAGER_PORT_SUBJECT_RESET = 0x0;
+/** manager_port.subject.number: Queue pair number, or the number that peers know. */
+export const MANAGER_PORT_SUBJECT_NUMBER_SHIFT = 0;
+export const MANAGER_PORT_SUBJECT_NUMBER_MASK = 0xffffff;
+/** manager_port.subject.underlying_function: Function: owner of what is created, or of the table. */
+export const MANAGER_PORT_SUBJECT_UNDERLYING_FUNCTION_SHIFT = 24;
+export const MANAGER_PORT_SUBJECT_UNDERLYING_FUNCTION_MASK = 0xff;
+
+/** manager_port.place: Which part of it. 32 bits, rw. */
+export const MANAGER_PORT_PLACE_OFFSET = 0x44;
+export const MANAGER_PORT_PLACE_RESET = 0x0;
+/** manager_port.place.index: Row of the context, or entry of the table. */
+export const MANAGER_PORT_PLACE_INDEX_SHIFT = 0;
+export const MANAGER_PORT_PLACE_INDEX_MASK = 0xff;
+/** manager_port.place.port: Port, from 1, of the table. */
+export const MANAGER_PORT_PLACE_PORT_SHIFT = 8;
+export const MANAGER_PORT_PLACE_PORT_MASK = 0xff;
+
+/** manager_port.command: The command is done when the write is answered; status says how. A command that does not exist is answered with SLVERR. 32 bits, wo. */
+export const MANAGER_PORT_COMMAND_OFFSET = 0x48;
+export const MANAGER_PORT_COMMAND_RESET = 0x0;
+/** manager_port.command.command: The command. */
+export const MANAGER_PORT_COMMAND_COMMAND_SHIFT = 0;
+export const MANAGER_PORT_COMMAND_COMMAND_MASK = 0xff;
+
+/** manager_port.status: Of the last command. 32 bits, ro. */
+export const MANAGER_PORT_STATUS_OFFSET = 0x4c;
+export const MANAGER_PORT_STATUS_RESET = 0x0;
+/** manager_port.status.done: It could be done. 0 also if the number, row, port, function or entry is not one that the board has. */
+export const MANAGER_PORT_STATUS_DONE_SHIFT = 0;
+export const MANAGER_PORT_STATUS_DONE_MASK = 0x1;
+/** manager_port.status.quiescing: The queue pair gets no new pin. */
+export const MANAGER_PORT_STATUS_QUIESCING_SHIFT = 1;
+export const MANAGER_PORT_STATUS_QUIESCING_MASK = 0x1;
+/** manager_port.status.underlying_function: Owner of the queue pair. */
+export const MANAGER_PORT_STATUS_UNDERLYING_FUNCTION_SHIFT = 8;
+export const MANAGER_PORT_STATUS_UNDERLYING_FUNCTION_MASK = 0xff;
+/** manager_port.status.pins: Data units that refer to the queue pair. */
+export const MANAGER_PORT_STATUS_PINS_SHIFT = 16;
+export const MANAGER_PORT_STATUS_PINS_MASK = 0xffff;
+
+/** manager_port.quiet: A queue pair that was made quiet and has no pin any more; reading it takes it. Each index is there once, with the number that became quiet last. 32 bits, ro_side_effect. */
+export const MANAGER_PORT_QUIET_OFFSET = 0x50;
+export const MANAGER_PORT_QUIET_RESET = 0x0;
+/** manager_port.quiet.number: Its number. */
+export const MANAGER_PORT_QUIET_NUMBER_SHIFT = 0;
+export const MANAGER_PORT_QUIET_NUMBER_MASK = 0xffffff;
+/** manager_port.quiet.valid: There is one. */
+export const MANAGER_PORT_QUIET_VALID_SHIFT = 31;
+export const MANAGER_PORT_QUIET_VALID_MASK = 0x1;

@@ -1347,4 +1347,43 @@ constexpr const char* name(PacketDrop value) {
   return "unknown";
 }
 
+/// Commands of the control port, which the resource manager writes. 8 bits.
+enum class ManagerCommand : uint8_t {
+  look = 0,  ///< Tell how a queue pair is.
+  create = 1,  ///< A queue pair, whose context is written, can be pinned.
+  quiesce = 2,  ///< A queue pair gets no new pin; quiet tells when it has none.
+  resume = 3,  ///< It can be pinned again.
+  destroy = 4,  ///< A queue pair without a pin goes, and its context with it.
+  read_context = 5,  ///< A row of the context at a place into data.
+  write_context = 6,  ///< Data into a row of the context at a place.
+  bind_number = 7,  ///< Packets to a number are the queue pair's whose number data has.
+  unbind_number = 8,  ///< Packets to a number are for none.
+  begin_time_wait = 9,  ///< Packets to a number are of a former connection.
+  end_time_wait = 10,  ///< They no longer are.
+  set_gid = 11,  ///< Data is a GID of a function at a port, its first byte lowest.
+  set_local_identifier = 12,  ///< Data is the LID of a function at a port.
+  set_partition_key = 13,  ///< Data is a P_Key of a port.
+};
+
+/// Name of a value in the specification; "unknown" if it has none.
+constexpr const char* name(ManagerCommand value) {
+  switch (value) {
+    case ManagerCommand::look: return "look";
+    case ManagerCommand::create: return "create";
+    case ManagerCommand::quiesce: return "quiesce";
+    case ManagerCommand::resume: return "resume";
+    case ManagerCommand::destroy: return "destroy";
+    case ManagerCommand::read_context: return "read_context";
+    case ManagerCommand::write_context: return "write_context";
+    case ManagerCommand::bind_number: return "bind_number";
+    case ManagerCommand::unbind_number: return "unbind_number";
+    case ManagerCommand::begin_time_wait: return "begin_time_wait";
+    case ManagerCommand::end_time_wait: return "end_time_wait";
+    case ManagerCommand::set_gid: return "set_gid";
+    case ManagerCommand::set_local_identifier: return "set_local_identifier";
+    case ManagerCommand::set_partition_key: return "set_partition_key";
+  }
+  return "unknown";
+}
+
 }  // namespace fpga_verbs::spec

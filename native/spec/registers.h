@@ -1535,3 +1535,120 @@ inline constexpr uint32_t packets_dropped_count = 32, packets_dropped_stride = 8
 inline constexpr uint64_t packets_dropped_reset = 0x0;
 
 }  // namespace fpga_verbs::spec::control
+
+/// Registers of the control port, by which the resource manager has queue pairs and tables on boards whose blocks are RTL; others have none.
+namespace fpga_verbs::spec::manager_port {
+
+inline constexpr uint32_t bytes = 4096;
+
+/// Of a command: the row of a context, an entry of a table, or the number that another one is bound to; its first byte lowest. 32 bits, rw.
+inline constexpr uint32_t data = 0x0;
+inline constexpr uint32_t data_count = 16, data_stride = 4;
+inline constexpr uint32_t data_reset = 0x0;
+
+/// Which queue pair, number or function a command is about. 32 bits, rw.
+inline constexpr uint32_t subject = 0x40;
+inline constexpr uint32_t subject_reset = 0x0;
+struct Subject {
+  static constexpr unsigned number_bit = 0, number_width = 24;
+  static constexpr unsigned underlying_function_bit = 24, underlying_function_width = 8;
+
+  uint32_t bits{};
+
+  /// Queue pair number, or the number that peers know.
+  constexpr uint32_t number() const { return static_cast<uint32_t>((bits >> 0) & 0xffffffu); }
+  constexpr void set_number(uint32_t value) { bits = (bits & 0xff000000u) | ((value & 0xffffffu) << 0); }
+
+  /// Function: owner of what is created, or of the table.
+  constexpr uint32_t underlying_function() const { return static_cast<uint32_t>((bits >> 24) & 0xffu); }
+  constexpr void set_underlying_function(uint32_t value) { bits = (bits & 0xffffffu) | ((value & 0xffu) << 24); }
+
+  constexpr bool operator==(const Subject&) const = default;
+};
+
+/// Which part of it. 32 bits, rw.
+inline constexpr uint32_t place = 0x44;
+inline constexpr uint32_t place_reset = 0x0;
+struct Place {
+  static constexpr unsigned index_bit = 0, index_width = 8;
+  static constexpr unsigned port_bit = 8, port_width = 8;
+
+  uint32_t bits{};
+
+  /// Row of the context, or entry of the table.
+  constexpr uint32_t index() const { return static_cast<uint32_t>((bits >> 0) & 0xffu); }
+  constexpr void set_index(uint32_t value) { bits = (bits & 0xffffff00u) | ((value & 0xffu) << 0); }
+
+  /// Port, from 1, of the table.
+  constexpr uint32_t port() const { return static_cast<uint32_t>((bits >> 8) & 0xffu); }
+  constexpr void set_port(uint32_t value) { bits = (bits & 0xffff00ffu) | ((value & 0xffu) << 8); }
+
+  constexpr bool operator==(const Place&) const = default;
+};
+
+/// The command is done when the write is answered; status says how. A command that does not exist is answered with SLVERR. 32 bits, wo.
+inline constexpr uint32_t command = 0x48;
+inline constexpr uint32_t command_reset = 0x0;
+struct Command {
+  static constexpr unsigned command_bit = 0, command_width = 8;
+
+  uint32_t bits{};
+
+  /// The command.
+  constexpr ManagerCommand command() const { return static_cast<ManagerCommand>((bits >> 0) & 0xffu); }
+  constexpr void set_command(ManagerCommand value) { bits = (bits & 0xffffff00u) | ((static_cast<uint32_t>(value) & 0xffu) << 0); }
+
+  constexpr bool operator==(const Command&) const = default;
+};
+
+/// Of the last command. 32 bits, ro.
+inline constexpr uint32_t status = 0x4c;
+inline constexpr uint32_t status_reset = 0x0;
+struct Status {
+  static constexpr unsigned done_bit = 0, done_width = 1;
+  static constexpr unsigned quiescing_bit = 1, quiescing_width = 1;
+  static constexpr unsigned underlying_function_bit = 8, underlying_function_width = 8;
+  static constexpr unsigned pins_bit = 16, pins_width = 16;
+
+  uint32_t bits{};
+
+  /// It could be done. 0 also if the number, row, port, function or entry is not one that the board has.
+  constexpr uint32_t done() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
+  constexpr void set_done(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
+
+  /// The queue pair gets no new pin.
+  constexpr uint32_t quiescing() const { return static_cast<uint32_t>((bits >> 1) & 0x1u); }
+  constexpr void set_quiescing(uint32_t value) { bits = (bits & 0xfffffffdu) | ((value & 0x1u) << 1); }
+
+  /// Owner of the queue pair.
+  constexpr uint32_t underlying_function() const { return static_cast<uint32_t>((bits >> 8) & 0xffu); }
+  constexpr void set_underlying_function(uint32_t value) { bits = (bits & 0xffff00ffu) | ((value & 0xffu) << 8); }
+
+  /// Data units that refer to the queue pair.
+  constexpr uint32_t pins() const { return static_cast<uint32_t>((bits >> 16) & 0xffffu); }
+  constexpr void set_pins(uint32_t value) { bits = (bits & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  constexpr bool operator==(const Status&) const = default;
+};
+
+/// A queue pair that was made quiet and has no pin any more; reading it takes it. Each index is there once, with the number that became quiet last. 32 bits, ro_side_effect.
+inline constexpr uint32_t quiet = 0x50;
+inline constexpr uint32_t quiet_reset = 0x0;
+struct Quiet {
+  static constexpr unsigned number_bit = 0, number_width = 24;
+  static constexpr unsigned valid_bit = 31, valid_width = 1;
+
+  uint32_t bits{};
+
+  /// Its number.
+  constexpr uint32_t number() const { return static_cast<uint32_t>((bits >> 0) & 0xffffffu); }
+  constexpr void set_number(uint32_t value) { bits = (bits & 0xff000000u) | ((value & 0xffffffu) << 0); }
+
+  /// There is one.
+  constexpr uint32_t valid() const { return static_cast<uint32_t>((bits >> 31) & 0x1u); }
+  constexpr void set_valid(uint32_t value) { bits = (bits & 0x7fffffffu) | ((value & 0x1u) << 31); }
+
+  constexpr bool operator==(const Quiet&) const = default;
+};
+
+}  // namespace fpga_verbs::spec::manager_port

@@ -74,11 +74,12 @@ describe('synthesis of the blocks', () => {
       'queue_pair_directory',
       'queue_pair_contexts',
       'destination_check',
+      'manager_port',
       'completion_queue',
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(28);
+    expect(said.match(/nothing wrong/g)).toHaveLength(29);
   });
 
   it('reads every block at every width with slang', { timeout: 600_000 }, (context) => {
@@ -96,6 +97,7 @@ describe('synthesis of the blocks', () => {
         'packet_headers',
         'packet_receiver',
         'queue_pair_directory',
+        'manager_port',
         'hca_front',
       ],
       {
@@ -131,6 +133,7 @@ describe('synthesis of the blocks', () => {
         packet_receiver: '8 16 32 64',
         queue_pair_directory: '–',
         queue_pair_contexts: '–',
+        manager_port: '–',
         destination_check: '–',
         completion_queue: '8 16 32 64',
         hca_front: '8 16 32 64',

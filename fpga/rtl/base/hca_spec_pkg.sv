@@ -730,6 +730,24 @@ package hca_spec_pkg;
     PACKET_DROP_TIME_WAIT = 8'd25  // The number is in time-wait: the packet belongs to a connection that has ended (US7095750).
   } packet_drop_t;
 
+  // Commands of the control port, which the resource manager writes.
+  typedef enum logic [7:0] {
+    MANAGER_COMMAND_LOOK = 8'd0,  // Tell how a queue pair is.
+    MANAGER_COMMAND_CREATE = 8'd1,  // A queue pair, whose context is written, can be pinned.
+    MANAGER_COMMAND_QUIESCE = 8'd2,  // A queue pair gets no new pin; quiet tells when it has none.
+    MANAGER_COMMAND_RESUME = 8'd3,  // It can be pinned again.
+    MANAGER_COMMAND_DESTROY = 8'd4,  // A queue pair without a pin goes, and its context with it.
+    MANAGER_COMMAND_READ_CONTEXT = 8'd5,  // A row of the context at a place into data.
+    MANAGER_COMMAND_WRITE_CONTEXT = 8'd6,  // Data into a row of the context at a place.
+    MANAGER_COMMAND_BIND_NUMBER = 8'd7,  // Packets to a number are the queue pair's whose number data has.
+    MANAGER_COMMAND_UNBIND_NUMBER = 8'd8,  // Packets to a number are for none.
+    MANAGER_COMMAND_BEGIN_TIME_WAIT = 8'd9,  // Packets to a number are of a former connection.
+    MANAGER_COMMAND_END_TIME_WAIT = 8'd10,  // They no longer are.
+    MANAGER_COMMAND_SET_GID = 8'd11,  // Data is a GID of a function at a port, its first byte lowest.
+    MANAGER_COMMAND_SET_LOCAL_IDENTIFIER = 8'd12,  // Data is the LID of a function at a port.
+    MANAGER_COMMAND_SET_PARTITION_KEY = 8'd13  // Data is a P_Key of a port.
+  } manager_command_t;
+
   // Opcodes whose packets have an extended transport header, a bit each. Source: InfiniBand volume 1, 9.2.1 and table 38.
   localparam logic [255:0] PACKET_OPCODES_WITH_DATAGRAM = 256'h30000000000000000000000000;
   localparam logic [255:0] PACKET_OPCODES_WITH_RDMA = 256'hc4000001c40;
@@ -3758,6 +3776,54 @@ package hca_spec_pkg;
   localparam int unsigned CONTROL_PACKETS_DROPPED_COUNT = 32;
   localparam int unsigned CONTROL_PACKETS_DROPPED_STRIDE = 8;
   localparam logic [63:0] CONTROL_PACKETS_DROPPED_RESET = 64'h0;
+
+  // Registers of the control port, by which the resource manager has queue pairs and tables on boards whose blocks are RTL; others have none.
+  localparam int unsigned MANAGER_PORT_BYTES = 4096;
+  // Of a command: the row of a context, an entry of a table, or the number that another one is bound to; its first byte lowest. 32 bits, rw.
+  localparam int unsigned MANAGER_PORT_DATA_OFFSET = 32'h0;
+  localparam int unsigned MANAGER_PORT_DATA_COUNT = 16;
+  localparam int unsigned MANAGER_PORT_DATA_STRIDE = 4;
+  localparam logic [31:0] MANAGER_PORT_DATA_RESET = 32'h0;
+  // Which queue pair, number or function a command is about. 32 bits, rw.
+  localparam int unsigned MANAGER_PORT_SUBJECT_OFFSET = 32'h40;
+  localparam logic [31:0] MANAGER_PORT_SUBJECT_RESET = 32'h0;
+  typedef struct packed {
+    logic [7:0] underlying_function;  // Function: owner of what is created, or of the table.
+    logic [23:0] number;  // Queue pair number, or the number that peers know.
+  } manager_port_subject_t;
+  // Which part of it. 32 bits, rw.
+  localparam int unsigned MANAGER_PORT_PLACE_OFFSET = 32'h44;
+  localparam logic [31:0] MANAGER_PORT_PLACE_RESET = 32'h0;
+  typedef struct packed {
+    logic [15:0] reserved_2;
+    logic [7:0] port;  // Port, from 1, of the table.
+    logic [7:0] index;  // Row of the context, or entry of the table.
+  } manager_port_place_t;
+  // The command is done when the write is answered; status says how. A command that does not exist is answered with SLVERR. 32 bits, wo.
+  localparam int unsigned MANAGER_PORT_COMMAND_OFFSET = 32'h48;
+  localparam logic [31:0] MANAGER_PORT_COMMAND_RESET = 32'h0;
+  typedef struct packed {
+    logic [23:0] reserved_1;
+    manager_command_t command;  // The command.
+  } manager_port_command_t;
+  // Of the last command. 32 bits, ro.
+  localparam int unsigned MANAGER_PORT_STATUS_OFFSET = 32'h4c;
+  localparam logic [31:0] MANAGER_PORT_STATUS_RESET = 32'h0;
+  typedef struct packed {
+    logic [15:0] pins;  // Data units that refer to the queue pair.
+    logic [7:0] underlying_function;  // Owner of the queue pair.
+    logic [5:0] reserved_2;
+    logic quiescing;  // The queue pair gets no new pin.
+    logic done;  // It could be done. 0 also if the number, row, port, function or entry is not one that the board has.
+  } manager_port_status_t;
+  // A queue pair that was made quiet and has no pin any more; reading it takes it. Each index is there once, with the number that became quiet last. 32 bits, ro_side_effect.
+  localparam int unsigned MANAGER_PORT_QUIET_OFFSET = 32'h50;
+  localparam logic [31:0] MANAGER_PORT_QUIET_RESET = 32'h0;
+  typedef struct packed {
+    logic valid;  // There is one.
+    logic [6:0] reserved_1;
+    logic [23:0] number;  // Its number.
+  } manager_port_quiet_t;
 
   /* verilator lint_on UNUSEDPARAM */
 endpackage
