@@ -35,6 +35,7 @@ public:
   Taken take_at_once(const spec::KickUnit& kick) override;
 
   const char* verify() const { return commands_.verify(); }
+  ScrubbedQueue* scrubbed_queue() { return &commands_; }
 
 private:
   // Result of the work on a command: done, more packets, or waiting for an idle key.
