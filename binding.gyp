@@ -80,6 +80,7 @@
       "native/hca/respond/response.cpp",
       "native/hca/complete/response_checks.cpp",
       "native/hca/memory/run_allocator.cpp",
+      "native/hca/scrub/scrubber.cpp",
       "native/hca/lists/secded.cpp",
       "native/hca/send_queue/send_queue_reader.cpp",
       "native/hca/send_queue/send_queue_scheduler.cpp",

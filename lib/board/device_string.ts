@@ -47,6 +47,8 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   linkReordering: 'fraction',
   linkDelay: 'number',
   linkRate: 'number',
+  bitErrors: 'fraction',
+  doubleBitErrors: 'fraction',
   capture: 'text',
   scoreboardVariant: ['masked', 'direct'],
 };

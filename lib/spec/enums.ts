@@ -531,7 +531,7 @@ export const EventType = {
   dmaFault: 98,
   /** The event queue lost events. */
   eventQueueOverrun: 99,
-  /** A scrubber found a bit error, corrected or not. */
+  /** A data unit in a linked list queue had an uncorrectable bit error: its queue pair is in error. object is the queue pair, reason the block (list_block), detail the entry. */
   memoryError: 100,
   /** The control function changed the function's resources. object is the resource. */
   resourcesChanged: 101,
@@ -641,11 +641,41 @@ export const Refusal = {
   receiveQueueFault: 17,
   /** A DWORD of segment 0 was rewritten with another value. */
   segment0Differs: 18,
+  /** A data unit of the queue pair had an uncorrectable bit error in a linked list queue. */
+  uncorrectableBitError: 19,
 } as const;
 export type Refusal = (typeof Refusal)[keyof typeof Refusal];
 
 /** Names of the values of {@link Refusal}, as code writes them. */
 export const refusalNames = namesOf(Refusal);
+
+/** Block that keeps data units in a linked list queue (US8804752). */
+export const ListBlock = {
+  /** Kicked commands, by TVL. */
+  virtualKick: 0,
+  /** Started commands. */
+  queuePairFetch: 1,
+  /** Commands whose data are gathered. */
+  dma: 2,
+  /** Packets of requests. */
+  packetBuilder: 3,
+  /** Outstanding messages. */
+  completion: 4,
+  /** Request packets. */
+  receive: 5,
+  /** Requests for receive work requests. */
+  descriptorFetch: 6,
+  /** Requests that need a receive queue entry. */
+  receiveQueueEntryHandler: 7,
+  /** Requests that access host memory. */
+  dmaValidation: 8,
+  /** Answers to peers. */
+  response: 9,
+} as const;
+export type ListBlock = (typeof ListBlock)[keyof typeof ListBlock];
+
+/** Names of the values of {@link ListBlock}, as code writes them. */
+export const listBlockNames = namesOf(ListBlock);
 
 /** QoS level. */
 export const QualityOfServiceLevel = {

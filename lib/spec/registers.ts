@@ -609,6 +609,14 @@ export const UNDERLYING_FUNCTION_DEDICATED_WAITS_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_OFFSET = 0x338;
 export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_RESET = 0x0n;
 
+/** underlying_function.corrected_bit_errors: Corrections of a single-bit error in a data unit of the function, by a read or the scrubber. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_CORRECTED_BIT_ERRORS_OFFSET = 0x340;
+export const UNDERLYING_FUNCTION_CORRECTED_BIT_ERRORS_RESET = 0x0n;
+
+/** underlying_function.detected_bit_errors: Data units of the function with an uncorrectable bit error. Their queue pairs are in error. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_DETECTED_BIT_ERRORS_OFFSET = 0x348;
+export const UNDERLYING_FUNCTION_DETECTED_BIT_ERRORS_RESET = 0x0n;
+
 /** underlying_function.management_page: Management page. The lock holder writes a management command here. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 0x8000;
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;
@@ -957,11 +965,11 @@ export const CONTROL_DATA_UNITS_QUEUE_PAIR_FETCH_RESET = 0x0n;
 export const CONTROL_DATA_UNITS_SEND_QUEUE_SCHEDULER_OFFSET = 0x428;
 export const CONTROL_DATA_UNITS_SEND_QUEUE_SCHEDULER_RESET = 0x0n;
 
-/** control.corrected_bit_errors: Bit errors that the scrubbers corrected. Unit: events. 64 bits, ro. */
+/** control.corrected_bit_errors: Corrections of a single-bit error in a linked list queue, by a read or the scrubber. Unit: events. 64 bits, ro. */
 export const CONTROL_CORRECTED_BIT_ERRORS_OFFSET = 0x430;
 export const CONTROL_CORRECTED_BIT_ERRORS_RESET = 0x0n;
 
-/** control.detected_bit_errors: Double bit errors that the scrubbers detected. Unit: events. 64 bits, ro. */
+/** control.detected_bit_errors: Data units in linked list queues with an uncorrectable bit error. Unit: events. 64 bits, ro. */
 export const CONTROL_DETECTED_BIT_ERRORS_OFFSET = 0x438;
 export const CONTROL_DETECTED_BIT_ERRORS_RESET = 0x0n;
 

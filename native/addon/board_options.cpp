@@ -62,6 +62,8 @@ NamedBoardOptions board_options(const Napi::Value& value, const hca::HcaParamete
   fields.read_fraction("linkReordering", board.impairment.reordering);
   fields.read("linkDelay", board.impairment.delay, longest_link_delay);
   fields.read("linkRate", board.impairment.rate);
+  fields.read_fraction("bitErrors", board.bit_errors);
+  fields.read_fraction("doubleBitErrors", board.double_bit_errors);
   fields.read_enum("scoreboardVariant", hca.scoreboard_variant,
                    {{"masked", ScoreboardVariant::masked}, {"direct", ScoreboardVariant::direct}});
   fields.refuse_unknown();

@@ -112,7 +112,8 @@ board::FaultRule fault_rule(const Napi::Value& value) {
                     {"reorder", FaultKind::reorder},
                     {"read_all_ones", FaultKind::read_all_ones},
                     {"lose_interrupt", FaultKind::lose_interrupt},
-                    {"fault_dma", FaultKind::fault_dma}});
+                    {"fault_dma", FaultKind::fault_dma},
+                    {"flip_bits", FaultKind::flip_bits}});
   if (fields.has("underlyingFunction"))
     rule.underlying_function = static_cast<unsigned>(whole_number(
         fields.value("underlyingFunction"), "underlyingFunction", spec::underlying_functions - 1));
@@ -127,11 +128,16 @@ board::FaultRule fault_rule(const Napi::Value& value) {
   fields.read("doubleWords", rule.double_words, 0xffff);
   fields.read("transactions", rule.transactions);
   fields.read("ticks", rule.ticks);
+  fields.read("bits", rule.bits, 2);
   fields.read_fraction("probability", rule.probability);
   fields.refuse_unknown();
   if (rule.double_words == 0)
     throw Napi::RangeError::New(value.Env(), "rule.doubleWords is 0, but must have the bit of a DWORD that "
                                              "arrives; a write of which nothing arrives is of the kind drop");
+  if (rule.bits == 0)
+    throw Napi::RangeError::New(value.Env(),
+                                "rule.bits is 0, but must be 1, which the device corrects, or 2, "
+                                "which it detects");
   if (rule.begin >= rule.end)
     throw Napi::RangeError::New(value.Env(), "rule.begin is " + std::to_string(rule.begin) +
                                                  " and rule.end " + std::to_string(rule.end) +

@@ -7,6 +7,7 @@
 #include "hca/collect/bar_write.h"
 #include "hca/port/port.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,6 +42,11 @@ public:
                                    std::vector<hca::RegionFacts>& /*found*/) {
     return 0;
   }
+  // For faults: the data units that wait in the device, the function of one of them by its rank, and flipping
+  // one or two stored bits of it. A device other than the Hca holds none.
+  virtual size_t held_data_units() const { return 0; }
+  virtual unsigned owner_of_data_unit(size_t /*rank*/) const { return 0; }
+  virtual void flip_bits(size_t /*rank*/, uint64_t /*random*/, unsigned /*bits*/) {}
   // Checks the device's consistency: at any time, or when it is idle and no message is unfinished. Returns a
   // description of the first inconsistency, or null.
   virtual const char* verify() const { return nullptr; }

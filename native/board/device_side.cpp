@@ -174,12 +174,27 @@ unsigned DeviceSide::run(unsigned limit) {
   take_notice();
   if (!device_busy_)
     return 0;
+  if (faults_.any()) [[unlikely]]
+    flip_bits();
   const unsigned done = device_.run(limit);
   counters_.steps += done;
   device_busy_ = done == limit;
   if (!device_busy_)
     device_deadline_ = device_.next_deadline();
   return done;
+}
+
+// Of one data unit that waits in the device, by chance.
+void DeviceSide::flip_bits() {
+  const size_t held = faults_.has(FaultKind::flip_bits) ? device_.held_data_units() : 0;
+  if (held == 0)
+    return;
+  const auto rank = static_cast<size_t>(faults_.random().below(held));
+  const FaultRule* const rule =
+      faults_.happens({FaultKind::flip_bits}, {device_.owner_of_data_unit(rank), std::nullopt, 0, 1});
+  if (rule == nullptr)
+    return;
+  device_.flip_bits(rank, faults_.random().next(), rule->bits);
 }
 
 bool DeviceSide::wake_when_due() {

@@ -62,6 +62,7 @@ private:
   void answer_read();
   unsigned run(unsigned limit);
   void take_notice();
+  void flip_bits();
   bool wake_when_due();
   void wait_until_accepted();
   void release_due(bool all);

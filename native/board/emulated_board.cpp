@@ -60,6 +60,16 @@ EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, std::unique_pt
       progress_(make_progress()) {
   if (options.impairment != LinkImpairment{})
     impair(options.impairment);
+  for (const auto& [probability, bits] :
+       {std::pair(options.bit_errors, 1U), std::pair(options.double_bit_errors, 2U)})
+    if (probability > 0) {
+      FaultRule rule;
+      rule.kind = FaultKind::flip_bits;
+      rule.probability = probability;
+      rule.count = 0;
+      rule.bits = bits;
+      inject(rule);
+    }
 }
 
 EmulatedBoard::~EmulatedBoard() { ports_->detach(); }

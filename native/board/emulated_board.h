@@ -45,7 +45,9 @@ struct EmulatedBoardOptions {
   unsigned underlying_functions = spec::underlying_functions; // of the device
   uint64_t clock_frequency = spec::clock_frequency;           // hertz
   BoardPortsOptions ports;
-  LinkImpairment impairment; // from the start on
+  LinkImpairment impairment;    // from the start on
+  double bit_errors = 0;        // probability per turn of the device, in a data unit that waits
+  double double_bit_errors = 0; // the same, of two bits of a word
   bool operator==(const EmulatedBoardOptions&) const = default;
 };
 

@@ -32,6 +32,10 @@ std::optional<uint64_t> FaultRules::happened(unsigned number) const {
   return std::nullopt;
 }
 
+bool FaultRules::has(FaultKind kind) const {
+  return std::ranges::any_of(rules_, [kind](const Counted& counted) { return counted.rule.kind == kind; });
+}
+
 const FaultRule* FaultRules::happens(std::initializer_list<FaultKind> kinds, const FaultSubject& subject) {
   Counted* chosen = nullptr;
   for (Counted& counted : rules_) {

@@ -9,7 +9,16 @@
 
 namespace fpga_verbs::board {
 
-enum class FaultKind : uint8_t { drop, tear, delay, reorder, read_all_ones, lose_interrupt, fault_dma };
+enum class FaultKind : uint8_t {
+  drop,
+  tear,
+  delay,
+  reorder,
+  read_all_ones,
+  lose_interrupt,
+  fault_dma,
+  flip_bits,
+};
 
 // A fault, the accesses that it matches, and when it occurs.
 struct FaultRule {
@@ -24,6 +33,7 @@ struct FaultRule {
   uint32_t double_words = 1; // tear: bit i: DWORD i arrives
   uint64_t transactions = 0; // delay, reorder: held until so many later ones have arrived; 0: not counted
   uint64_t ticks = 0;        // delay, reorder: held for so many clock ticks; 0: not timed
+  uint32_t bits = 1;         // flip_bits: 1 or 2, of one word
 };
 
 // An access to match against the rules.
@@ -48,6 +58,8 @@ public:
   std::optional<uint64_t> happened(unsigned number) const;
 
   bool any() const { return !rules_.empty(); }
+  bool has(FaultKind kind) const;
+  Random& random() { return random_; }
 
   // Returns the first rule of the given kinds that takes effect on the subject now, or null. Every matching
   // rule of these kinds counts the match.

@@ -39,6 +39,10 @@ public:
     return hca_.inspect_regions(inspection, found);
   }
 
+  size_t held_data_units() const override { return hca_.held_data_units(); }
+  unsigned owner_of_data_unit(size_t rank) const override { return hca_.owner_of_data_unit(rank); }
+  void flip_bits(size_t rank, uint64_t random, unsigned bits) override { hca_.flip_bits(rank, random, bits); }
+
   const char* verify() const override { return hca_.verify(); }
   const char* verify_at_rest() const override { return hca_.verify_at_rest(); }
 

@@ -182,6 +182,12 @@ void Hca::carry_out_resets() {
     reset_function(static_cast<unsigned>(std::countr_zero(left)));
 }
 
+size_t Hca::held_data_units() const { return blocks_->ready.any() ? blocks_->scrubber.held() : 0; }
+unsigned Hca::owner_of_data_unit(size_t rank) const { return blocks_->scrubber.owner_of_held(rank); }
+void Hca::flip_bits(size_t rank, uint64_t random, unsigned bits) {
+  blocks_->scrubber.flip_held(rank, random, bits);
+}
+
 const char* Hca::verify() const { return blocks_->verify(); }
 const char* Hca::verify_at_rest() const { return blocks_->verify_at_rest(); }
 

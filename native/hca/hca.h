@@ -10,6 +10,7 @@
 #include "hca/port/port.h"
 #include "spec/enums.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -86,6 +87,12 @@ public:
   // Existing objects, for observers: hca/registers/object_inspection.h.
   uint32_t inspect_queue_pairs(const Inspection& inspection, std::vector<QueuePairFacts>& found);
   uint32_t inspect_regions(const Inspection& inspection, std::vector<RegionFacts>& found);
+
+  // For faults: the data units in linked list queues (0 while no block is ready), the function of one of them
+  // by its rank, and flipping one or two stored bits of it, as `random` chooses.
+  size_t held_data_units() const;
+  unsigned owner_of_data_unit(size_t rank) const;
+  void flip_bits(size_t rank, uint64_t random, unsigned bits);
 
   // For tests, at any time between calls: the name of the first block with inconsistent PCBs, credits, pins
   // or entries, or null.

@@ -132,9 +132,14 @@ void HcaBlocks::pass_by_empty_links(bool on) {
 
 unsigned HcaBlocks::run(unsigned limit) {
   unsigned left = limit;
-  while (ready.any() && left != 0)
-    take_turn(ready.next(), left);
-  return limit - left;
+  for (;;) {
+    while (ready.any() && left != 0)
+      take_turn(ready.next(), left);
+    if (left == 0 || !scrubber.has_work()) [[likely]]
+      return limit - left;
+    scrubber.step(); // may wake a block
+    --left;
+  }
 }
 
 // By number and not through a table of blocks: the compiler knows the type of the block and calls it

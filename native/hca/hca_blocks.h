@@ -43,6 +43,7 @@
 #include "hca/respond/responder_resources.h"
 #include "hca/respond/response.h"
 #include "hca/respond/response_reads.h"
+#include "hca/scrub/scrubber.h"
 #include "hca/send_queue/queue_pair_fetch.h"
 #include "hca/send_queue/queue_reader.h"
 #include "hca/send_queue/send_queue_reader.h"
@@ -70,7 +71,8 @@ struct HcaBlocks {
   void pass_by_empty_links(bool on);
 
   // Takes up to `limit` steps, in each of which a ready block processes one data unit; ready blocks take
-  // turns of several steps. Returns the number taken; if fewer, no block is ready.
+  // turns of several steps. The scrubber steps while none is ready. Returns the number taken; if fewer, no
+  // block is ready and the scrubber has nothing to check.
   unsigned run(unsigned limit);
   // Samples the clock, for blocks that need no exact time.
   uint64_t sample_clock();

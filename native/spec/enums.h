@@ -558,7 +558,7 @@ enum class EventType : uint8_t {
   half_written_command = 97,  ///< A command has been incomplete for the half-written limit. object is the VCB, detail the first 48 bits of segment 0 if complete.
   dma_fault = 98,  ///< A DMA of this function reached no memory. detail is the address.
   event_queue_overrun = 99,  ///< The event queue lost events.
-  memory_error = 100,  ///< A scrubber found a bit error, corrected or not.
+  memory_error = 100,  ///< A data unit in a linked list queue had an uncorrectable bit error: its queue pair is in error. object is the queue pair, reason the block (list_block), detail the entry.
   resources_changed = 101,  ///< The control function changed the function's resources. object is the resource.
 };
 
@@ -686,6 +686,7 @@ enum class Refusal : uint8_t {
   receive_queue_mismatch = 16,  ///< A reference, an entry or the tail of the receive queue is malformed.
   receive_queue_fault = 17,  ///< The device could not read the receive queue.
   segment_0_differs = 18,  ///< A DWORD of segment 0 was rewritten with another value.
+  uncorrectable_bit_error = 19,  ///< A data unit of the queue pair had an uncorrectable bit error in a linked list queue.
 };
 
 /// Name of a value in the specification; "unknown" if it has none.
@@ -710,6 +711,38 @@ constexpr const char* name(Refusal value) {
     case Refusal::receive_queue_mismatch: return "receive_queue_mismatch";
     case Refusal::receive_queue_fault: return "receive_queue_fault";
     case Refusal::segment_0_differs: return "segment_0_differs";
+    case Refusal::uncorrectable_bit_error: return "uncorrectable_bit_error";
+  }
+  return "unknown";
+}
+
+/// Block that keeps data units in a linked list queue (US8804752). 8 bits.
+enum class ListBlock : uint8_t {
+  virtual_kick = 0,  ///< Kicked commands, by TVL.
+  queue_pair_fetch = 1,  ///< Started commands.
+  dma = 2,  ///< Commands whose data are gathered.
+  packet_builder = 3,  ///< Packets of requests.
+  completion = 4,  ///< Outstanding messages.
+  receive = 5,  ///< Request packets.
+  descriptor_fetch = 6,  ///< Requests for receive work requests.
+  receive_queue_entry_handler = 7,  ///< Requests that need a receive queue entry.
+  dma_validation = 8,  ///< Requests that access host memory.
+  response = 9,  ///< Answers to peers.
+};
+
+/// Name of a value in the specification; "unknown" if it has none.
+constexpr const char* name(ListBlock value) {
+  switch (value) {
+    case ListBlock::virtual_kick: return "virtual_kick";
+    case ListBlock::queue_pair_fetch: return "queue_pair_fetch";
+    case ListBlock::dma: return "dma";
+    case ListBlock::packet_builder: return "packet_builder";
+    case ListBlock::completion: return "completion";
+    case ListBlock::receive: return "receive";
+    case ListBlock::descriptor_fetch: return "descriptor_fetch";
+    case ListBlock::receive_queue_entry_handler: return "receive_queue_entry_handler";
+    case ListBlock::dma_validation: return "dma_validation";
+    case ListBlock::response: return "response";
   }
   return "unknown";
 }

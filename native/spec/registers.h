@@ -858,6 +858,14 @@ inline constexpr uint64_t dedicated_waits_reset = 0x0;
 inline constexpr uint32_t virtual_collect_buffers_closed = 0x338;
 inline constexpr uint64_t virtual_collect_buffers_closed_reset = 0x0;
 
+/// Corrections of a single-bit error in a data unit of the function, by a read or the scrubber. Unit: events. 64 bits, ro.
+inline constexpr uint32_t corrected_bit_errors = 0x340;
+inline constexpr uint64_t corrected_bit_errors_reset = 0x0;
+
+/// Data units of the function with an uncorrectable bit error. Their queue pairs are in error. Unit: events. 64 bits, ro.
+inline constexpr uint32_t detected_bit_errors = 0x348;
+inline constexpr uint64_t detected_bit_errors_reset = 0x0;
+
 /// Management page. The lock holder writes a management command here. 32 bits, wo.
 inline constexpr uint32_t management_page = 0x8000;
 inline constexpr uint32_t management_page_count = 80, management_page_stride = 4;
@@ -1409,11 +1417,11 @@ inline constexpr uint64_t data_units_queue_pair_fetch_reset = 0x0;
 inline constexpr uint32_t data_units_send_queue_scheduler = 0x428;
 inline constexpr uint64_t data_units_send_queue_scheduler_reset = 0x0;
 
-/// Bit errors that the scrubbers corrected. Unit: events. 64 bits, ro.
+/// Corrections of a single-bit error in a linked list queue, by a read or the scrubber. Unit: events. 64 bits, ro.
 inline constexpr uint32_t corrected_bit_errors = 0x430;
 inline constexpr uint64_t corrected_bit_errors_reset = 0x0;
 
-/// Double bit errors that the scrubbers detected. Unit: events. 64 bits, ro.
+/// Data units in linked list queues with an uncorrectable bit error. Unit: events. 64 bits, ro.
 inline constexpr uint32_t detected_bit_errors = 0x438;
 inline constexpr uint64_t detected_bit_errors_reset = 0x0;
 

@@ -107,6 +107,10 @@ describe('a fault of writes', () => {
       );
     }
     board.inject({ kind: 'drop', begin: 8, end: 9 });
+    expect(() => board.inject({ kind: 'flip_bits', bits: 0 })).toThrow(
+      new RangeError('rule.bits is 0, but must be 1, which the device corrects, or 2, which it detects'),
+    );
+    expect(() => board.inject({ kind: 'flip_bits', bits: 3 })).toThrow(RangeError);
   });
 
   it('tears a write into legal transactions that deliver the selected DWORDs', () => {

@@ -1,7 +1,9 @@
 import { Random } from '../helpers/random.mjs';
 
-/** Faults of a simulation. */
-export const faultKinds = [
+/** Bits of data units that flip in the memory of the device: single ones, and two of one word. */
+const bitErrorKinds = ['bitErrors', 'doubleBitErrors'] as const;
+
+const otherKinds = [
   /** Packets are lost, delayed, duplicated, reordered, corrupted. */
   'loss',
   'delay',
@@ -17,6 +19,9 @@ export const faultKinds = [
   /** Queue pairs are reset, stopped or destroyed during their work, and reconnected. */
   'disconnects',
 ] as const;
+
+/** Faults of a simulation. */
+export const faultKinds = [...otherKinds, ...bitErrorKinds] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
 /** The complete input of a simulation. */
@@ -38,15 +43,16 @@ export interface Plan {
 export function planOf(seed: number): Plan {
   const random = new Random(seed);
   const isLarge = random.once(20);
-  return {
+  const plan: Plan = {
     seed,
     boards: 1 + random.below(4),
     connections: isLarge ? 40 + random.below(60) : 1 + random.below(12),
     stations: random.below(isLarge ? 32 : 6),
     operations: isLarge ? 4 + random.below(8) : 10 + random.below(60),
-    faults: faultKinds.filter(() => random.once(2)),
+    faults: otherKinds.filter(() => random.once(2)),
     judged: random.below(4),
   };
+  return { ...plan, faults: [...plan.faults, ...bitErrorKinds.filter(() => random.once(4))] };
 }
 
 /**

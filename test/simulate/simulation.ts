@@ -231,7 +231,12 @@ export class Simulation {
       memoryKeys: 6 * many + 64 > 256 ? 4096 : 256,
       pageTableEntries: 65_536,
     });
-    return new Party(board, openDevice(board.open(0)));
+    const party = new Party(board, openDevice(board.open(0)));
+    if (this.has('bitErrors')) board.inject({ kind: 'flip_bits', probability: 0.02, count: 0 });
+    // Stations promise that their queue pairs do not fail.
+    if (this.has('doubleBitErrors') && plan.stations === 0)
+      board.inject({ kind: 'flip_bits', bits: 2, probability: 0.0005, count: 0 });
+    return party;
   }
 
   private makeConnection(index: number, isVictim: boolean): Connection {
@@ -258,6 +263,7 @@ export class Simulation {
           'corruption',
           'replays',
           'hostility',
+          'doubleBitErrors',
         ),
         isOrdered: !this.has('delay', 'duplication', 'reordering', 'replays', 'hostility'),
       },

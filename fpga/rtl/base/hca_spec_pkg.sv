@@ -397,7 +397,7 @@ package hca_spec_pkg;
     EVENT_TYPE_HALF_WRITTEN_COMMAND = 8'd97,  // A command has been incomplete for the half-written limit. object is the VCB, detail the first 48 bits of segment 0 if complete.
     EVENT_TYPE_DMA_FAULT = 8'd98,  // A DMA of this function reached no memory. detail is the address.
     EVENT_TYPE_EVENT_QUEUE_OVERRUN = 8'd99,  // The event queue lost events.
-    EVENT_TYPE_MEMORY_ERROR = 8'd100,  // A scrubber found a bit error, corrected or not.
+    EVENT_TYPE_MEMORY_ERROR = 8'd100,  // A data unit in a linked list queue had an uncorrectable bit error: its queue pair is in error. object is the queue pair, reason the block (list_block), detail the entry.
     EVENT_TYPE_RESOURCES_CHANGED = 8'd101  // The control function changed the function's resources. object is the resource.
   } event_type_t;
 
@@ -451,8 +451,23 @@ package hca_spec_pkg;
     REFUSAL_COMPLETION_QUEUE_FAILED = 8'd15,  // A completion queue of the queue pair is in error.
     REFUSAL_RECEIVE_QUEUE_MISMATCH = 8'd16,  // A reference, an entry or the tail of the receive queue is malformed.
     REFUSAL_RECEIVE_QUEUE_FAULT = 8'd17,  // The device could not read the receive queue.
-    REFUSAL_SEGMENT_0_DIFFERS = 8'd18  // A DWORD of segment 0 was rewritten with another value.
+    REFUSAL_SEGMENT_0_DIFFERS = 8'd18,  // A DWORD of segment 0 was rewritten with another value.
+    REFUSAL_UNCORRECTABLE_BIT_ERROR = 8'd19  // A data unit of the queue pair had an uncorrectable bit error in a linked list queue.
   } refusal_t;
+
+  // Block that keeps data units in a linked list queue (US8804752).
+  typedef enum logic [7:0] {
+    LIST_BLOCK_VIRTUAL_KICK = 8'd0,  // Kicked commands, by TVL.
+    LIST_BLOCK_QUEUE_PAIR_FETCH = 8'd1,  // Started commands.
+    LIST_BLOCK_DMA = 8'd2,  // Commands whose data are gathered.
+    LIST_BLOCK_PACKET_BUILDER = 8'd3,  // Packets of requests.
+    LIST_BLOCK_COMPLETION = 8'd4,  // Outstanding messages.
+    LIST_BLOCK_RECEIVE = 8'd5,  // Request packets.
+    LIST_BLOCK_DESCRIPTOR_FETCH = 8'd6,  // Requests for receive work requests.
+    LIST_BLOCK_RECEIVE_QUEUE_ENTRY_HANDLER = 8'd7,  // Requests that need a receive queue entry.
+    LIST_BLOCK_DMA_VALIDATION = 8'd8,  // Requests that access host memory.
+    LIST_BLOCK_RESPONSE = 8'd9  // Answers to peers.
+  } list_block_t;
 
   // QoS level.
   typedef enum logic [1:0] {
@@ -3430,6 +3445,12 @@ package hca_spec_pkg;
   // VCBs of the function that were closed. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_OFFSET = 32'h338;
   localparam logic [63:0] UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_RESET = 64'h0;
+  // Corrections of a single-bit error in a data unit of the function, by a read or the scrubber. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_CORRECTED_BIT_ERRORS_OFFSET = 32'h340;
+  localparam logic [63:0] UNDERLYING_FUNCTION_CORRECTED_BIT_ERRORS_RESET = 64'h0;
+  // Data units of the function with an uncorrectable bit error. Their queue pairs are in error. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_DETECTED_BIT_ERRORS_OFFSET = 32'h348;
+  localparam logic [63:0] UNDERLYING_FUNCTION_DETECTED_BIT_ERRORS_RESET = 64'h0;
   // Management page. The lock holder writes a management command here. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 32'h8000;
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;
@@ -3674,10 +3695,10 @@ package hca_spec_pkg;
   // Data units that left send_queue_scheduler. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_DATA_UNITS_SEND_QUEUE_SCHEDULER_OFFSET = 32'h428;
   localparam logic [63:0] CONTROL_DATA_UNITS_SEND_QUEUE_SCHEDULER_RESET = 64'h0;
-  // Bit errors that the scrubbers corrected. Unit: events. 64 bits, ro.
+  // Corrections of a single-bit error in a linked list queue, by a read or the scrubber. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_CORRECTED_BIT_ERRORS_OFFSET = 32'h430;
   localparam logic [63:0] CONTROL_CORRECTED_BIT_ERRORS_RESET = 64'h0;
-  // Double bit errors that the scrubbers detected. Unit: events. 64 bits, ro.
+  // Data units in linked list queues with an uncorrectable bit error. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_DETECTED_BIT_ERRORS_OFFSET = 32'h438;
   localparam logic [63:0] CONTROL_DETECTED_BIT_ERRORS_RESET = 64'h0;
   // Hits of the queue pair state cache. Unit: events. 64 bits, ro.

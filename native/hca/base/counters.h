@@ -39,6 +39,8 @@ struct FunctionCounters {
   std::array<uint64_t, spec::underlying_function::credit_waits_count> credit_waits{}; // execution, completion
   uint64_t dedicated_waits = 0;
   uint64_t virtual_collect_buffers_closed = 0;
+  uint64_t corrected_bit_errors = 0;
+  uint64_t detected_bit_errors = 0;
 };
 
 // Counters of a port; each has the name of its control register port_….

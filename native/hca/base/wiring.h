@@ -61,7 +61,8 @@
 // Each block and each part that blocks share: name, type, constructor arguments by the names of HcaBlocks. A
 // BLOCK steps when it is woken, in turns of this order. An RTL_BLOCK is an interface that the model's type,
 // the third, implements and that RTL can implement. A PART never steps. Construction and reset follow this
-// order. No block steps during a reset, so that no block requests anything from one that has been reset.
+// order. No block steps during a reset, so that no block requests anything from one that has been reset. The
+// scrubber is a PART to the others, and steps only while no block is ready.
 #define FPGA_VERBS_BLOCKS(BLOCK, RTL_BLOCK, PART)                                                            \
   PART(physical_collect_buffers, PhysicalCollectBuffers, parameters)                                         \
   RTL_BLOCK(collect_buffer, CollectBufferPort, CollectBuffer, parameters, counters, clock,                   \
@@ -162,4 +163,15 @@
         completion_queue, events, response_reads, responder_resources, links.requests_placed, links.answers) \
   BLOCK(response, Response, parameters, counters, packet_memory, queue_pair_state_cache, memory_translation, \
         memory_access, packet_templates, events, response_reads, responder_resources, links.answers,         \
-        links.responses_built)
+        links.responses_built)                                                                               \
+  PART(scrubber, Scrubber, counters, queue_pair_state_cache, events,                                         \
+       {{spec::ListBlock::virtual_kick, virtual_kick.scrubbed_queue()},                                      \
+        {spec::ListBlock::queue_pair_fetch, queue_pair_fetch.scrubbed_queue()},                              \
+        {spec::ListBlock::dma, dma.scrubbed_queue()},                                                        \
+        {spec::ListBlock::packet_builder, packet_builder.scrubbed_queue()},                                  \
+        {spec::ListBlock::completion, completion.scrubbed_queue()},                                          \
+        {spec::ListBlock::receive, receive.scrubbed_queue()},                                                \
+        {spec::ListBlock::descriptor_fetch, descriptor_fetch.scrubbed_queue()},                              \
+        {spec::ListBlock::receive_queue_entry_handler, receive_queue_entry_handler.scrubbed_queue()},        \
+        {spec::ListBlock::dma_validation, dma_validation.scrubbed_queue()},                                  \
+        {spec::ListBlock::response, response.scrubbed_queue()}})

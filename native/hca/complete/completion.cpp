@@ -135,7 +135,11 @@ bool Completion::complete_at_once(const Subject& subject, const MessageUnit& mes
 std::optional<MessageUnit> Completion::oldest(const Subject& subject) {
   if (!has_outstanding(subject))
     return std::nullopt;
-  return outstanding_.front(subject.list);
+  bool is_corrupted = false;
+  const MessageUnit message = outstanding_.front(subject.list, is_corrupted);
+  if (is_corrupted) [[unlikely]]
+    return std::nullopt; // the queue pair is in error: reclaim() ends it
+  return message;
 }
 
 // The list may have ended with its last message since the look-up.
@@ -189,6 +193,8 @@ void Completion::fail_oldest(const Subject& subject, CompletionStatus status) {
     fail(subject, *message, status);
     return;
   }
+  if (subject.has_failed()) // with an unreadable message
+    return;
   subject.part.set_failure(status);
   blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, true);
 }
@@ -217,7 +223,7 @@ void Completion::fail(const Subject& subject, const MessageUnit& message, Comple
 bool Completion::reclaim() {
   if (!outstanding_.reclaiming())
     return false;
-  const MessageUnit message = outstanding_.reclaim_step().unit;
+  const MessageUnit message = outstanding_.identity(outstanding_.reclaim_step().entry);
   const auto its = subject(message.underlying_function(), message.queue_pair_number());
   // Those of before a retry are flushed with what follows the oldest.
   if (its && its->has_failed() && message.retry_epoch() == its->part.retry_epoch())
@@ -370,8 +376,11 @@ bool Completion::complete_acknowledged(const Subject& subject, const MessageUnit
   return true;
 }
 
-// All acknowledged messages are complete; handle the rest of the answer.
+// All acknowledged messages are complete; handle the rest of the answer. The oldest that is left may have
+// been unreadable, with which the queue pair has failed.
 void Completion::conclude(const Subject& subject) {
+  if (subject.has_failed())
+    return end_answer();
   const uint32_t behind = psn_add(answer_.through_psn, 1);
   if (psn_distance(subject.part.unacknowledged_psn(), behind) > 0) {
     subject.part.set_unacknowledged_psn(behind);

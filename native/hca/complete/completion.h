@@ -67,6 +67,7 @@ public:
   void notice_deadline() { is_due_ = true; }
 
   const char* verify() const { return outstanding_.verify(); }
+  ScrubbedQueue* scrubbed_queue() { return &outstanding_; }
 
 private:
   // A queue pair whose parts are loaded for one data unit.

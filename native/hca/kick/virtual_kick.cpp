@@ -226,15 +226,14 @@ void VirtualKick::take_credits(spec::KickUnit first) {
 bool VirtualKick::leave_list(unsigned lane, spec::KickUnit& first) {
   const auto list = static_cast<uint16_t>(lane);
   const bool was_dropped = !lists_.lists_ready().test(list);
-  const auto read = lists_.discard(list);
-  assert(read.result == LinkedListResult::ok);
+  first = lists_.front(list);
+  lists_.pop_front(list);
   if (lists_.count(list) == 0)
     waiting_ &= ~bit(lane);
-  first = read.unit;
   wake_waiting();
-  const auto buffer = static_cast<uint16_t>(read.unit.physical_collect_buffer());
+  const auto buffer = static_cast<uint16_t>(first.physical_collect_buffer());
   entry_of_[buffer] = no_entry;
-  fetched_on_[lane] = static_cast<uint16_t>(fetched_on_[lane] - was_fetched(read.unit));
+  fetched_on_[lane] = static_cast<uint16_t>(fetched_on_[lane] - was_fetched(first));
   if (was_dropped) {
     if (--dropped_on_[lane] == 0)
       lanes_with_dropped_ &= ~bit(lane);

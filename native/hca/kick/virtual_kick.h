@@ -64,6 +64,7 @@ public:
   void on_work(Waker self) override { self_ = self; }
 
   const char* verify() const override;
+  ScrubbedQueue* scrubbed_queue() override { return &lists_; }
 
   // Parts of a step, for a bench in which RTL leads the model.
   const LaneCredits& credits(CreditKind kind) const {

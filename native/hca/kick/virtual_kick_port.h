@@ -9,6 +9,7 @@
 #include "hca/kick/lane_map.h"
 #include "hca/kick/lane_map_reader.h"
 #include "hca/kick/waiting_for_room.h"
+#include "hca/lists/scrubbed_queue.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
@@ -128,6 +129,8 @@ public:
 
   // For tests: what contradicts itself, or nullptr.
   virtual const char* verify() const = 0;
+  // The lists for the scrubber; null: RTL, whose lists have their own.
+  virtual ScrubbedQueue* scrubbed_queue() { return nullptr; }
 };
 
 } // namespace fpga_verbs::hca

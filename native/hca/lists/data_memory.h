@@ -16,6 +16,9 @@ namespace fpga_verbs::hca {
 // The data memory of a linked list queue: one data unit per entry, in words of 64 data bits and 8 check bits.
 // It does not compute check bits on every write. Instead an entry stores the bits that were flipped since,
 // and only a read of an entry with flipped bits uses the arithmetic of secded.h.
+//
+// A block must give back PCB, packet buffer and credits of a data unit even if the data unit is unreadable.
+// So an entry keeps a second copy of it outside this code: identity().
 template <class DataUnit> class DataMemory {
   static_assert(std::is_trivially_copyable_v<DataUnit> && sizeof(DataUnit) <= 16,
                 "data units are handles of at most 16 B");
@@ -29,8 +32,14 @@ public:
   void write(size_t entry, const DataUnit& unit) {
     units_[entry] = unit;
     if (flawed(entry)) [[unlikely]]
-      flipped_[entry] = {};
+      repair(entry);
   }
+
+  // Whether bits of the entry were flipped since it was written or corrected.
+  bool flawed(size_t entry) const { return flawed_entries_ != 0 && flipped_[entry].any; }
+
+  // The second copy of a data unit: to give back what it refers to, never to execute it.
+  const DataUnit& identity(size_t entry) const { return units_[entry]; }
 
   // Reads a data unit, corrected if possible; does not change the memory.
   SecdedStatus read(size_t entry, DataUnit& unit) const {
@@ -38,12 +47,16 @@ public:
     return flawed(entry) ? decode(entry, unit) : SecdedStatus::clean;
   }
 
+  SecdedStatus check(size_t entry) const {
+    DataUnit unit;
+    return read(entry, unit);
+  }
+
   // Reads, and writes back a correction.
   SecdedStatus scrub(size_t entry) {
-    DataUnit unit;
-    const SecdedStatus status = read(entry, unit);
-    if (status == SecdedStatus::corrected)
-      write(entry, unit);
+    const SecdedStatus status = check(entry);
+    if (status != SecdedStatus::uncorrectable && flawed(entry))
+      repair(entry);
     return status;
   }
 
@@ -57,8 +70,8 @@ public:
       flipped.data[word] ^= uint64_t{1} << place;
     else
       flipped.check[word] = static_cast<uint8_t>(flipped.check[word] ^ 1U << (place - secded_data_bits));
+    flawed_entries_ += flipped.any ? 0 : 1;
     flipped.any = true;
-    any_flipped_ = true;
   }
 
   // True for the first report of an uncorrectable error since the entry was written or corrected.
@@ -78,7 +91,10 @@ private:
     bool reported = false;
   };
 
-  bool flawed(size_t entry) const { return any_flipped_ && flipped_[entry].any; }
+  [[gnu::cold, gnu::noinline]] void repair(size_t entry) {
+    flipped_[entry] = {};
+    --flawed_entries_;
+  }
 
   // Decodes the stored word of `unit`, including flipped bits.
   SecdedStatus decode(size_t entry, DataUnit& unit) const {
@@ -98,7 +114,7 @@ private:
 
   std::vector<DataUnit> units_;
   std::vector<Flipped> flipped_;
-  bool any_flipped_ = false; // ever, in any entry
+  size_t flawed_entries_ = 0;
 };
 
 } // namespace fpga_verbs::hca

@@ -5,6 +5,7 @@
 #include "hca/lists/data_list.h"
 #include "hca/lists/data_memory.h"
 #include "hca/lists/list_identifier_memory.h"
+#include "hca/lists/scrubbed_queue.h"
 
 #include <array>
 #include <cstddef>
@@ -61,7 +62,11 @@ struct LinkedListQueueCounters {
 // identifiers elsewhere are free.
 //
 // Entry credits divide the entries among underlying functions; initially each may take all of them.
-template <class DataUnit> class HardwareLinkedListQueue {
+//
+// A block executes no data unit with an uncorrectable bit error: before front() or a read returns one, the
+// queue has reported it, and the owner, a queue pair, is in error. The block then flushes it, as all that it
+// has of that queue pair, and so gives back what identity() refers to.
+template <class DataUnit> class HardwareLinkedListQueue final : public ScrubbedQueue {
 public:
   using Result = LinkedListResult;
 
@@ -231,23 +236,34 @@ public:
   }
 
   // Reads the data unit at the head of a nonempty list without removing it: reset_peek_pointer() and peek()
-  // in one.
+  // in one. If it is uncorrectable: its identity, after the report.
   DataUnit front(uint16_t list) {
+    bool is_corrupted = false;
+    return front(list, is_corrupted);
+  }
+  // Sets `is_corrupted` if it is.
+  DataUnit front(uint16_t list, bool& is_corrupted) {
     assert(access(list) == Result::ok);
     data_list_.reset_peek_pointer(list);
     const uint16_t entry = data_list_.head(list);
     data_list_.advance_peek_pointer(list);
-    DataUnit unit;
-    count_error(entry, memory_.read(entry, unit));
-    return unit;
+    if (memory_.flawed(entry)) [[unlikely]]
+      is_corrupted = look_at(entry) == SecdedStatus::uncorrectable;
+    return memory_.identity(entry);
   }
 
   // Removes the data unit that front() has returned, ready or not.
   void pop_front(uint16_t list) {
     assert(access(list) == Result::ok);
     ++counters_.popped;
+    if (const uint16_t entry = data_list_.head(list); memory_.flawed(entry)) [[unlikely]]
+      count_dropped(entry);
     remove_head(list);
   }
+
+  // The data unit that was read from an entry, corrupted or not, until the entry is written again: to give
+  // back what it refers to.
+  const DataUnit& identity(uint16_t entry) const { return memory_.identity(entry); }
 
   // Moves the peek pointer back to the head. unknown_list, closed, empty.
   Result reset_peek_pointer(uint16_t list) {
@@ -304,6 +320,16 @@ public:
   // on.
   void inject_error(uint16_t entry, size_t bit) { memory_.flip(entry, bit); }
 
+  void report_to(BitErrorPort& errors) override { errors_ = &errors; }
+  size_t entry_count() const override { return data_list_.entries(); }
+  void scrub_next() override { scrub_step(); }
+  size_t held() const override { return data_list_.entries() - data_list_.free_entries(); }
+  unsigned owner_of_held(size_t rank) const override { return lost_unit(nth_used(rank)).underlying_function; }
+  size_t words() const override { return DataMemory<DataUnit>::words; }
+  void flip_held(size_t rank, size_t word, size_t bit) override {
+    inject_error(nth_used(rank), word * secded_bits + bit);
+  }
+
   // For tests: the first inconsistency, or nullptr.
   const char* verify() const;
 
@@ -335,7 +361,8 @@ private:
   Read read_entry(uint16_t list, uint16_t entry) {
     Read read{Result::ok, entry, identifiers_.index(list)};
     const SecdedStatus status = memory_.read(entry, read.unit);
-    count_error(entry, status);
+    if (status != SecdedStatus::clean) [[unlikely]]
+      count_error(entry, status);
     if (status == SecdedStatus::uncorrectable)
       read.result = Result::corrupted;
     return read;
@@ -349,11 +376,49 @@ private:
     return read;
   }
 
-  void count_error(uint16_t entry, SecdedStatus status) {
-    if (status == SecdedStatus::corrected)
+  // Checks an entry with flipped bits, and counts what it finds.
+  [[gnu::cold, gnu::noinline]] SecdedStatus look_at(uint16_t entry) {
+    const SecdedStatus status = memory_.check(entry);
+    count_error(entry, status);
+    return status;
+  }
+
+  // Counts a popped data unit as dropped if it is uncorrectable.
+  [[gnu::cold, gnu::noinline]] void count_dropped(uint16_t entry) {
+    if (memory_.check(entry) != SecdedStatus::uncorrectable)
+      return;
+    --counters_.popped;
+    ++counters_.dropped_corrupted;
+  }
+
+  [[gnu::cold, gnu::noinline]] void count_error(uint16_t entry, SecdedStatus status) {
+    if (status == SecdedStatus::clean)
+      return;
+    if (status == SecdedStatus::corrected) {
       ++counters_.corrected_bit_errors;
-    else if (status == SecdedStatus::uncorrectable && memory_.first_report(entry))
+      if (errors_ != nullptr)
+        errors_->corrected(lost_unit(entry).underlying_function);
+    } else if (memory_.first_report(entry)) {
       ++counters_.detected_bit_errors;
+      if (errors_ != nullptr)
+        errors_->lost(lost_unit(entry));
+    }
+  }
+
+  LostDataUnit lost_unit(uint16_t entry) const {
+    const DataUnit& unit = memory_.identity(entry);
+    if constexpr (requires { unit.queue_pair_number(); })
+      return {entry, unit.underlying_function(), unit.queue_pair_number()};
+    else
+      return {entry, entries_[entry].underlying_function, 0};
+  }
+
+  // The entry in use before which there are `rank` others.
+  uint16_t nth_used(size_t rank) const {
+    uint16_t entry = 0;
+    while (!data_list_.used(entry) || rank-- != 0)
+      ++entry;
+    return entry;
   }
 
   void set_ready(uint16_t entry) {
@@ -394,6 +459,7 @@ private:
   uint16_t next_scrubbed_ = 0;
   bool ready_on_push_;
   LinkedListQueueCounters counters_;
+  BitErrorPort* errors_ = nullptr;
 };
 
 template <class DataUnit> const char* HardwareLinkedListQueue<DataUnit>::verify() const {

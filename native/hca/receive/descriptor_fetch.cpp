@@ -74,7 +74,9 @@ bool DescriptorFetch::answer_next() {
   const uint16_t list = queue_.arbitrate(descriptors_fetched_.has_credit() ? 1 : 0);
   if (list == no_list)
     return false;
-  answer(queue_.pop(list).unit);
+  const spec::QueuePairNotice wanted = queue_.front(list);
+  queue_.pop_front(list);
+  answer(wanted);
   return true;
 }
 

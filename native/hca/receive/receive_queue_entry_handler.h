@@ -74,6 +74,7 @@ public:
 
   // For tests: the first inconsistency, or null.
   const char* verify() const { return queue_.verify(); }
+  ScrubbedQueue* scrubbed_queue() { return &queue_; }
 
 private:
   static constexpr size_t entries = 256; // all receive packet buffers, and flushes

@@ -156,6 +156,10 @@ std::optional<uint64_t> UnderlyingFunctionRegisters::counter(uint32_t offset) co
     return counters_.dedicated_waits;
   case r::virtual_collect_buffers_closed:
     return counters_.virtual_collect_buffers_closed;
+  case r::corrected_bit_errors:
+    return counters_.corrected_bit_errors;
+  case r::detected_bit_errors:
+    return counters_.detected_bit_errors;
   default:
     return std::nullopt;
   }

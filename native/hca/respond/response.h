@@ -38,6 +38,7 @@ public:
 
   // For tests: the first inconsistency of the block's state, or null.
   const char* verify() const { return queue_.verify(); }
+  ScrubbedQueue* scrubbed_queue() { return &queue_; }
 
 private:
   inline bool pass();

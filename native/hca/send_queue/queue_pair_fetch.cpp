@@ -140,7 +140,9 @@ bool QueuePairFetch::decide_next() {
   const uint16_t list = queue_.arbitrate(can_decide() ? 1 : 0);
   if (list == no_list)
     return false;
-  decide(queue_.pop(list).unit);
+  const spec::KickUnit kick = queue_.front(list);
+  queue_.pop_front(list);
+  decide(kick);
   return true;
 }
 

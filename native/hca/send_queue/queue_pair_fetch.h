@@ -53,6 +53,7 @@ public:
 
   // For tests: the first inconsistency, or null.
   const char* verify() const { return queue_.verify(); }
+  ScrubbedQueue* scrubbed_queue() { return &queue_; }
 
 private:
   // The decision on a kicked command.

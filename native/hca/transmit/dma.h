@@ -39,6 +39,7 @@ public:
   Taken take_at_once(const spec::KickUnit& kick) override;
 
   const char* verify() const { return commands_.verify(); }
+  ScrubbedQueue* scrubbed_queue() { return &commands_; }
 
 private:
   static constexpr uint32_t train_packets = 16;

@@ -97,8 +97,26 @@ bool PacketBuilder::take_packet() {
 bool PacketBuilder::serve() {
   if (!units_.lists_ready().any() || !can_work())
     return false;
-  work_on(units_.pop(units_.arbitrate(1)).unit);
+  const uint16_t list = units_.arbitrate(1);
+  bool is_corrupted = false;
+  const spec::PacketUnit unit = units_.front(list, is_corrupted);
+  units_.pop_front(list);
+  if (is_corrupted) [[unlikely]]
+    drop(unit);
+  else
+    work_on(unit);
   return true;
+}
+
+// A packet that is not sent. Its queue pair is in error, and flushes its message.
+void PacketBuilder::drop(const spec::PacketUnit& unit) {
+  if (unit.packet() != no_packet)
+    packets_.release(static_cast<uint16_t>(unit.packet()));
+  if (unit.last() == 0)
+    return;
+  buffers_[unit.physical_collect_buffer()].execution.kick.set_status(
+      CompletionStatus::work_request_flushed_error);
+  end_message(unit);
 }
 
 void PacketBuilder::work_on(const spec::PacketUnit& unit) {
@@ -113,10 +131,14 @@ void PacketBuilder::work_on(const spec::PacketUnit& unit) {
     requests_built_.push(unit);
   else if (has_packet)
     packets_.release(static_cast<uint16_t>(unit.packet()));
-  if (unit.last() == 0)
-    return;
+  if (unit.last() != 0)
+    end_message(unit);
+}
+
+void PacketBuilder::end_message(const spec::PacketUnit& unit) {
   // completion knows the message before its last packet, which leaves in another step, can be answered; and
   // the message cannot be over before its command.
+  const PhysicalCollectBuffer& pcb = buffers_[unit.physical_collect_buffer()];
   const spec::MessageUnit message = message_of(unit, pcb);
   end_command(pcb);
   messages_.hand_over(message);

@@ -32,12 +32,15 @@ public:
   Taken take_at_once(const spec::PacketUnit& unit) override;
 
   const char* verify() const { return units_.verify(); }
+  ScrubbedQueue* scrubbed_queue() { return &units_; }
 
 private:
   inline bool can_work();
   inline bool take_packet();
   inline bool serve();
   inline void work_on(const spec::PacketUnit& unit);
+  void drop(const spec::PacketUnit& unit);
+  inline void end_message(const spec::PacketUnit& unit);
   inline void build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
                     const PhysicalCollectBuffer& pcb);
   inline void note_built(const spec::PacketUnit& unit, TransportRequester& requester,
