@@ -27,6 +27,7 @@ module collect_buffer #(
     parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned MANAGEMENT_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::MANAGEMENT_PHYSICAL_COLLECT_BUFFERS,
     parameter bit FAULT = 1'b0,  // For tests: in the first window of a command a DWORD too many is counted.
+    parameter bit UPSET = 1'b0,  // For tests: one stored bit of each PCB's owner is wrong.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned PAGE_WIDTH = VCB_WIDTH + 1,
     parameter int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS,
@@ -940,7 +941,8 @@ module collect_buffer #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS),
       .DEDICATED_PHYSICAL_COLLECT_BUFFERS(DEDICATED_PHYSICAL_COLLECT_BUFFERS),
-      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS)
+      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS),
+      .UPSET(UPSET)
   ) i_physical_collect_buffer_pool (
       .idle(!(c_valid && !c_is_scan) && !(d_valid && !d_is_scan) && !(x_valid && !x_is_scan)),
       .take_pool(x_goes && x_takes),

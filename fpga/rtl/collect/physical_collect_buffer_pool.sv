@@ -5,6 +5,7 @@ module physical_collect_buffer_pool #(
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned MANAGEMENT_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::MANAGEMENT_PHYSICAL_COLLECT_BUFFERS,
+    parameter bit UPSET = 1'b0,  // For tests: one stored bit of each owner is wrong.
     parameter int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1,
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
@@ -78,12 +79,14 @@ module physical_collect_buffer_pool #(
       .*
   );
 
-  lut_memory #(
+  voted_memory #(
       .WIDTH(FUNCTION_WIDTH + 2),
       .SIZE(1 << PCB_WIDTH),
-      .READERS(3)
+      .READERS(3),
+      .UPSET(UPSET)
   ) i_takers (
       .clock(clock),
+      .reset(reset),
       .write(taken),
       .write_address(taken_buffer),
       .write_data({taker, taker_part}),
