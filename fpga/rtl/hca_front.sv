@@ -194,13 +194,9 @@ module hca_front #(
   localparam int unsigned PAGE_WIDTH = VCB_WIDTH + 1;
   localparam int unsigned COUNT_WIDTH = $clog2(PHYSICAL_COLLECT_BUFFERS + 1) + 2;
   localparam int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES);
-  localparam int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1;
-  localparam int unsigned ENTRY_COUNT_WIDTH = $clog2(BUFFERS + 1);
   localparam int unsigned COMPLETION_CREDITS = TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::COMPLETION_CREDITS_PER_LANE
       + hca_spec_pkg::SHARED_COMPLETION_CREDITS;
   localparam int unsigned COMMANDS_WIDTH = $clog2(BUFFERS + COMPLETION_CREDITS + 1);
-  localparam int unsigned CREDIT_WIDTH = $clog2(COMPLETION_CREDITS
-      + TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::EXECUTION_CREDITS_PER_LANE + hca_spec_pkg::SHARED_EXECUTION_CREDITS + 1);
 
   logic block_reset, reset_request, enabled, control_granted, control, control_ready, control_done, set_bar, set_allotment,
       allotment_allowed;
@@ -219,8 +215,7 @@ module hca_front #(
   logic [7:0] inspect_refusal;
   logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard, inspect_scoreboard_mask;
   logic [BUFFERS-1:0] free_buffers;
-  logic kick_started, kick_started_credit, pages_arready;
-  hca_spec_pkg::kick_unit_t kick_started_unit;
+  logic kick_started, pages_arready;
   logic [2:0] control_command;
   logic [PAGE_WIDTH-1:0] control_page;
   logic [FUNCTION_WIDTH-1:0] set_underlying_function, counted_underlying_function;
@@ -346,7 +341,7 @@ module hca_front #(
   logic [FUNCTION_WIDTH-1:0] dedicated_function;
   logic [PCB_WIDTH-1:0] dedicated_queried;
 
-  logic buffer_back, management_back, management_valid;
+  logic buffer_back, management_back, manages;
   logic [PCB_WIDTH-1:0] buffer_back_number, management_back_number;
   logic management;
   hca_spec_pkg::management_unit_t management_unit;
@@ -374,7 +369,7 @@ module hca_front #(
 
   logic forget_records, forget_records_done, forget_structures, forget_structures_done;
   logic [FUNCTION_WIDTH-1:0] commands_function;
-  logic [COMMANDS_WIDTH-1:0] lane_query_function_commands;
+  logic [COMMANDS_WIDTH-1:0] commands_of_function;
 
   function_reset #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
@@ -390,7 +385,7 @@ module hca_front #(
       .release_buffer(buffer_back),
       .release_physical_collect_buffer(buffer_back_number),
       .query_underlying_function(commands_function),
-      .query_function_commands(lane_query_function_commands),
+      .query_function_commands(commands_of_function),
       .*
   );
 
@@ -436,7 +431,7 @@ module hca_front #(
   logic is_quiet, reads_pages, writes_pages;
   assign block_reset = reset || device_reset;
   assign is_quiet = idle && drained && !writes_pages && !reads_pages && !kick_started && !command_tvalid && !management
-      && !management_valid && !management_back && !lock;
+      && !manages && !lock;
   always_ff @(posedge clock) begin
     if (reset) reads_pages <= 1'b0;
     else reads_pages <= collect_arvalid && collect_arready || reads_pages && !(collect_rvalid && collect_rready && collect_rlast);
@@ -460,12 +455,9 @@ module hca_front #(
       .*
   );
 
-  // From the kick of a command to its lane. As long as the device is not enabled, writes bring nothing.
-  logic unit_credit, has_kick, kick_collected_ready;
+  // From the kick of a command to the streams. As long as the device is not enabled, writes bring nothing.
+  logic unit_credit, stale_release, command_read, management_read;
   logic [4:0] kicks_waiting;
-  hca_spec_pkg::kick_unit_t kick_collected_unit;
-  logic stale_release, management_credit, command_read, management_read;
-  hca_spec_pkg::kick_unit_t management_kick;
   logic [PCB_WIDTH-1:0] command_read_buffer, management_read_buffer;
   logic [BEATS_WIDTH-1:0] command_read_beat, management_read_beat;
   logic [7:0] stale_buffer;
@@ -477,48 +469,10 @@ module hca_front #(
       management_back ? management_back_number : release_command_physical_collect_buffer;
 
   // Told by the parts, and not asked for here.
-  logic unused;
-  logic collect_has_responses;
+  logic unused, collect_has_responses, collect_store_ready;
   logic [1:0] collect_responses;
   logic [VCB_WIDTH:0] beat_page;
-  logic lane_kick_corrupted, lane_listed, lane_starting, lane_left, lane_command_stale,
-      lane_dropping, lane_dropped, lane_discarded,
-      lane_outlook_lane_invalid, lane_outlook_has_fetched, collect_store_ready;
-  logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_starting_lane, lane_left_lane, lane_inspect_lane, lane_query_lane, lane_discarded_lane,
-      lane_outlook_lane;
-  logic [7:0] lane_discarded_physical_collect_buffer;
-  logic [FUNCTION_WIDTH-1:0] lane_counted_underlying_function;
-  logic [COMMANDS_WIDTH-1:0] lane_inspect_commands;
-  logic [ENTRY_COUNT_WIDTH-1:0] lane_query_commands, lane_outlook_room;
-  logic [CREDIT_WIDTH-1:0] lane_outlook_credits, lane_query_execution_credits_held, lane_query_shared_execution_credits_held,
-      lane_query_completion_credits_held, lane_query_shared_completion_credits_held, lane_shared_execution_credits_held,
-      lane_shared_completion_credits_held;
-  linked_list_queue_pkg::linked_list_queue_counters_t lane_counters;
-  assign unused = &{1'b0, stale_buffer, management_kick, management_unit, management_credit, command_read,
-      collect_responses, collect_has_responses, beat_page, lane_kick_corrupted,
-      lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_starting, lane_starting_lane, lane_left, lane_left_lane,
-      lane_command_stale, lane_counted_underlying_function,
-      lane_inspect_commands, lane_inspect_lane,
-      lane_counters, lane_dropping, lane_dropped, lane_discarded, lane_discarded_lane,
-      lane_discarded_physical_collect_buffer, lane_outlook_lane, lane_outlook_lane_invalid, lane_outlook_room,
-      lane_outlook_credits, lane_outlook_has_fetched, collect_store_ready};
-
-  lane_window #(
-      .TRANSMIT_VIRTUAL_LANES(TRANSMIT_VIRTUAL_LANES),
-      .COMMANDS_WIDTH(ENTRY_COUNT_WIDTH),
-      .CREDIT_WIDTH(CREDIT_WIDTH)
-  ) i_lane_window (
-      .read_value(lane_value),
-      .query_lane(lane_query_lane),
-      .query_commands(lane_query_commands),
-      .query_execution_credits_held(lane_query_execution_credits_held),
-      .query_shared_execution_credits_held(lane_query_shared_execution_credits_held),
-      .query_completion_credits_held(lane_query_completion_credits_held),
-      .query_shared_completion_credits_held(lane_query_shared_completion_credits_held),
-      .shared_execution_credits_held(lane_shared_execution_credits_held),
-      .shared_completion_credits_held(lane_shared_completion_credits_held),
-      .*
-  );
+  assign unused = &{1'b0, stale_buffer, management_unit, command_read, collect_responses, collect_has_responses, collect_store_ready, beat_page};
 
   logic [VCB_WIDTH+12:0] pages_awaddr;
   logic [7:0] pages_awlen;
@@ -586,91 +540,15 @@ module hca_front #(
       .*
   );
 
-  unit_queue #(
-      .UNIT_WIDTH(hca_spec_pkg::KICK_UNIT_BYTES * 8),
-      .ENTRIES(16)
-  ) i_kicks (
-      .reset(block_reset),
-      .push(kick),
-      .push_unit(kick_unit),
-      .valid(has_kick),
-      .unit(kick_collected_unit),
-      .pop(has_kick && kick_collected_ready),
-      .filling(kicks_waiting),
-      .*
-  );
-
-  virtual_kick #(
+  kicked_commands #(
+      .BEAT_BYTES(BEAT_BYTES),
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .TRANSMIT_VIRTUAL_LANES(TRANSMIT_VIRTUAL_LANES),
-      .ENTRIES(BUFFERS),
       .QUEUE_PAIRS(QUEUE_PAIRS),
+      .BUFFERS(BUFFERS),
       .FINISHES(FINISHES),
-      .DIVISIBLE(1'b0)
-  ) i_virtual_kick (
-      .reset(block_reset),
-      .kick_collected(has_kick),
-      .release_buffer(stale_release),
-      .release_physical_collect_buffer(stale_buffer),
-      .kick_corrupted(lane_kick_corrupted),
-      .kick_corrupted_lane(lane_kick_corrupted_lane),
-      .listed(lane_listed),
-      .listed_lane(lane_listed_lane),
-      .starting(lane_starting),
-      .starting_lane(lane_starting_lane),
-      .left(lane_left),
-      .left_lane(lane_left_lane),
-      .command_stale(lane_command_stale),
-      .counted_underlying_function(lane_counted_underlying_function),
-      .drop('0),
-      .drop_queue_pair_number('0),
-      .dropping(lane_dropping),
-      .dropped(lane_dropped),
-      .discarded(lane_discarded),
-      .discarded_lane(lane_discarded_lane),
-      .discarded_physical_collect_buffer(lane_discarded_physical_collect_buffer),
-      .set_entry_credits('0),
-      .set_entry_credits_underlying_function('0),
-      .set_entry_credits_credits('0),
-      .set_list_size('0),
-      .set_list_size_lane('0),
-      .set_list_size_commands('0),
-      .set_execution_credits('0),
-      .set_completion_credits('0),
-      .set_credits_lane('0),
-      .set_credits_own('0),
-      .set_credits_shared_cap('0),
-      .set_shared_execution_credits('0),
-      .set_shared_completion_credits('0),
-      .set_shared_credits('0),
-      .outlook_underlying_function('0),
-      .outlook_quality_of_service_level(hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW),
-      .outlook_lane(lane_outlook_lane),
-      .outlook_lane_invalid(lane_outlook_lane_invalid),
-      .outlook_room(lane_outlook_room),
-      .outlook_credits(lane_outlook_credits),
-      .outlook_has_fetched(lane_outlook_has_fetched),
-      .inspect_queue_pair('0),
-      .inspect_commands(lane_inspect_commands),
-      .inspect_lane(lane_inspect_lane),
-      .query_lane(lane_query_lane),
-      .query_commands(lane_query_commands),
-      .query_execution_credits_held(lane_query_execution_credits_held),
-      .query_shared_execution_credits_held(lane_query_shared_execution_credits_held),
-      .query_completion_credits_held(lane_query_completion_credits_held),
-      .query_shared_completion_credits_held(lane_query_shared_completion_credits_held),
-      .shared_execution_credits_held(lane_shared_execution_credits_held),
-      .shared_completion_credits_held(lane_shared_completion_credits_held),
-      .query_underlying_function(commands_function),
-      .query_function_commands(lane_query_function_commands),
-      .counters(lane_counters),
-      .*
-  );
-
-  command_stream #(
-      .BEAT_BYTES(BEAT_BYTES),
-      .BUFFERS(BUFFERS)
-  ) i_command_stream (
+      .COMMANDS_WIDTH(COMMANDS_WIDTH)
+  ) i_kicked_commands (
       .reset(block_reset),
       .read(command_read),
       .read_ready(!management_read),
@@ -679,42 +557,21 @@ module hca_front #(
       .*
   );
 
-  // Commands for management. They are rare, and read first. The next one waits until the PCB of the one before is back.
-  assign read_physical_collect_buffer = management_read ? management_read_buffer : command_read_buffer;
-  assign read_beat = management_read ? management_read_beat : command_read_beat;
-  assign management_tvalid = management_valid && !management_back;
-  always_comb begin
-    management_tuser = '0;
-    management_tuser.physical_collect_buffer = management_kick.physical_collect_buffer;
-    management_tuser.underlying_function = 8'(management_kick.underlying_function);
-    management_tuser.send_queue_sequence_number = management_kick.send_queue_sequence_number;
-  end
-  always_ff @(posedge clock) begin
-    if (block_reset) management_back <= 1'b0;
-    else management_back <= management_tvalid && management_tready && management_tlast || management_back && stale_release;
-    if (management_tvalid) management_back_number <= PCB_WIDTH'(management_kick.physical_collect_buffer);
-  end
-
-  command_stream #(
+  management_commands #(
       .BEAT_BYTES(BEAT_BYTES),
       .BUFFERS(BUFFERS),
       .COMMANDS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS)
-  ) i_management_stream (
-      .clock(clock),
+  ) i_management_commands (
       .reset(block_reset),
-      .read_data(read_data),
-      .kick_started_credit(management_credit),
-      .kick_started(management),
-      .kick_started_unit(kick_unit),
+      .is_under_way(manages),
       .read(management_read),
-      .read_ready(1'b1),
       .read_physical_collect_buffer(management_read_buffer),
       .read_beat(management_read_beat),
-      .command_tvalid(management_valid),
-      .command_tready(management_tready && !management_back),
-      .command_tdata(management_tdata),
-      .command_tkeep(management_tkeep),
-      .command_tlast(management_tlast),
-      .command_tuser(management_kick)
+      .back(management_back),
+      .back_number(management_back_number),
+      .other_back(stale_release),
+      .*
   );
+  assign read_physical_collect_buffer = management_read ? management_read_buffer : command_read_buffer;
+  assign read_beat = management_read ? management_read_beat : command_read_beat;
 endmodule

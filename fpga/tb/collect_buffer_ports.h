@@ -10,7 +10,7 @@
 namespace fpga_verbs::bench {
 
 // Drives the ports of collect_buffer in each clock, from the seed: bursts of the host, control commands,
-// PCBs that come back, answers on queue pairs; and what it takes of them.
+// PCBs that come back, answers on queue pairs; notes what it takes of them.
 class DrivenCollectBuffer : protected CollectBufferPair {
 public:
   using CollectBufferPair::CollectBufferPair;

@@ -63,6 +63,12 @@ describe('collect_buffer in SystemVerilog', () => {
     }
   });
 
+  it('does so with a wrong bit in the stored owner of each PCB', patient, (context) => {
+    const upset = { BEAT_BYTES: 64, ...small, UPSET: true };
+    const { output, ok } = buildBench(requireTool('verilator', context), block, upset).run(1, 60_000);
+    expect(ok, output).toBe(true);
+  });
+
   // Fewer pages than a reset sweeps.
   it('does so with two VCBs', patient, (context) => {
     const few = {

@@ -116,3 +116,25 @@ describe('proofs of collect_buffer over its ports', () => {
     expect(holds(proof, 'from reset', by.clocks, context)).toBe(false);
   });
 });
+
+describe('the memory of the owners of PCBs', () => {
+  const voted: Proof = {
+    sources: [
+      ...rtlSources('collect_buffer').filter((source) => /(lut|voted)_memory/.test(source)),
+      `${root}fpga/formal/voted_memory_formal.sv`,
+    ],
+    top: 'voted_memory_formal',
+    gates: true,
+  };
+
+  it('reads what was written, with one stored bit of each word wrong', patient, (context) => {
+    expect(holds(voted, 'from reset', 12, context)).toBe(true);
+  });
+
+  it.for(['one', 'one & two | two & three'])('does not where a reader takes %s', patient, (to, context) => {
+    const from = 'one & two | two & three | one & three';
+    expect(holds({ ...voted, fault: { source: 'voted_memory', from, to } }, 'from reset', 12, context)).toBe(
+      false,
+    );
+  });
+});

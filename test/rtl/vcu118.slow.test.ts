@@ -117,6 +117,11 @@ describe("the VCU118 design, without the vendor's tool,", () => {
     expect(setting('pf0_bar0_prefetchable')).toBe('false');
     expect(setting('pf0_bar2_prefetchable')).toBe('true');
     expect(setting('xdma_num_usr_irq')).toBe(String(EVENT_QUEUES_PER_FUNCTION));
+    // The interconnect answers as many accesses at a time as the port to host memory issues.
+    const port = readFileSync(`${root}fpga/rtl/memory/host_memory.sv`, 'utf8');
+    const outstanding = / OUTSTANDING = (\d+),/.exec(port)![1]!;
+    expect(setting('NUM_READ_OUTSTANDING')).toBe(outstanding);
+    expect(setting('NUM_WRITE_OUTSTANDING')).toBe(outstanding);
   });
 
   it('is not built if its timing is not met', (context) => {

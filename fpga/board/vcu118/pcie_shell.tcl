@@ -110,7 +110,7 @@ set_property -dict [list CONFIG.PROTOCOL {AXI4} CONFIG.ADDR_WIDTH {32} CONFIG.DA
   CONFIG.FREQ_HZ {100000000}] [get_bd_intf_ports collect]
 create_bd_intf_port -mode Slave -vlnv xilinx.com:interface:aximm_rtl:1.0 memory
 set_property -dict [list CONFIG.PROTOCOL {AXI4} CONFIG.ADDR_WIDTH {64} CONFIG.DATA_WIDTH {256} CONFIG.ID_WIDTH {0} \
-  CONFIG.HAS_REGION {0} CONFIG.NUM_READ_OUTSTANDING {1} CONFIG.NUM_WRITE_OUTSTANDING {1} \
+  CONFIG.HAS_REGION {0} CONFIG.NUM_READ_OUTSTANDING {64} CONFIG.NUM_WRITE_OUTSTANDING {64} \
   CONFIG.FREQ_HZ {100000000}] [get_bd_intf_ports memory]
 set_property -dict [list CONFIG.ASSOCIATED_BUSIF {registers:collect:memory} CONFIG.FREQ_HZ {100000000}] [get_bd_ports hca_clock]
 

@@ -27,6 +27,7 @@ module collect_buffer #(
     parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned MANAGEMENT_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::MANAGEMENT_PHYSICAL_COLLECT_BUFFERS,
     parameter bit FAULT = 1'b0,  // For tests: in the first window of a command a DWORD too many is counted.
+    parameter bit UPSET = 1'b0,  // For tests: one stored bit of each PCB's owner is wrong.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned PAGE_WIDTH = VCB_WIDTH + 1,
     parameter int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS,
@@ -233,129 +234,26 @@ module collect_buffer #(
   logic [5:0] w_needed;
   logic [39:0] w_sum;
 
-  // ---- The host, and stage a.
-  logic host_beat, host_beat_ready;
-  logic [ADDRESS_WIDTH-1:0] host_beat_address;
-  logic [FUNCTION_WIDTH:0] host_beat_user;
-  logic [BEAT_BYTES*8-1:0] host_beat_data;
-  logic [BEAT_BYTES-1:0] host_beat_strobes;
-
-  collect_buffer_host #(
-      .BEAT_BYTES(BEAT_BYTES),
-      .ADDRESS_WIDTH(ADDRESS_WIDTH),
-      .USER_WIDTH(FUNCTION_WIDTH + 1)
-  ) i_host (.*);
-
-  logic a_valid, b_takes, b_leaves;
-  logic [ADDRESS_WIDTH-1:0] a_address;
-  logic [FUNCTION_WIDTH:0] a_user;
-  logic [BEAT_BYTES*8-1:0] a_data;
-  logic [BEAT_BYTES-1:0] a_strobes;
-
-  assign host_beat_ready = !a_valid || b_takes;
-  always_ff @(posedge clock) begin
-    if (reset) a_valid <= 1'b0;
-    else if (host_beat_ready) a_valid <= host_beat;
-    if (host_beat_ready) begin
-      a_address <= host_beat_address;
-      a_user <= host_beat_user;
-      a_data <= host_beat_data;
-      a_strobes <= host_beat_strobes;
-    end
-  end
-
-  // ---- Stage b.
-  logic [OFFSET_WIDTH-1:0] a_offset;
-  logic [LINE_DWORDS-1:0] a_dwords, b_dwords;
-  logic a_is_partial, a_is_slots, b_is_partial, b_is_slots, b_is_empty, b_valid, b_is_continued, b_is_last;
-  logic [2:0] a_slots, b_slots;  // Still to be gone through.
-  logic [PAGE_WIDTH-1:0] b_page;
-  logic [OFFSET_WIDTH-1:0] b_offset;  // Of its first byte lane.
-  logic [OFFSET_WIDTH-3:0] b_first_dword;  // Of the page, with which the write begins.
+  // ---- Stages a and b, and what goes to stage c.
+  logic sweeping, stall, takes_control, settle_starts, settling, newest_goes, settled, issues_settling, scans_now, issues;
+  logic [SWEEP_WIDTH-1:0] swept;
+  logic [VCB_WIDTH-1:0] newest;
+  logic [PAGE_WIDTH-1:0] issued_page;
+  logic b_is_partial, b_is_slots, b_is_empty, b_is_continued, b_is_last;
+  logic [OFFSET_WIDTH-1:0] b_offset;
+  logic [OFFSET_WIDTH-3:0] b_first_dword;
   logic [FUNCTION_WIDTH:0] b_user;
   logic [BEAT_BYTES*8-1:0] b_data;
   logic [511:0] b_line_data;
+  logic [LINE_DWORDS-1:0] b_dwords;
   logic [1:0] b_slot, b_here;
 
-  write_portion #(
-      .BEAT_BYTES(BEAT_BYTES)
-  ) i_write_portion (
-      .address(a_address[OFFSET_WIDTH-1:0]),
-      .strobes(a_strobes),
-      .is_management(a_address[ADDRESS_WIDTH-1]),
-      .offset(a_offset),
-      .dwords(a_dwords),
-      .is_partial(a_is_partial),
-      .is_slots(a_is_slots),
-      .slots(a_slots)
-  );
-
-  assign b_takes = !b_valid || b_leaves;
-  assign b_line_data = {(64 / BEAT_BYTES) {b_data}};
-  // A beat that is no write of slots may still have the one of the cancel slot, which a VCB in error looks for.
-  assign b_slot = b_slots[0] ? 2'd0 : b_slots[1] ? 2'd1 : b_is_slots || b_offset[OFFSET_WIDTH-1:6] == SLOTS_LINE ? 2'd2 : 2'd0;
-  assign b_here = b_offset[OFFSET_WIDTH-1:6] != '0 && b_offset[OFFSET_WIDTH-1:6] != SLOTS_LINE ? 2'd0 : b_slot == 2'd0 ? b_dwords[1:0] : b_slot == 2'd1 ? b_dwords[3:2] : b_dwords[5:4];
-  assign b_is_last = (b_slots & (b_slots - 3'd1)) == '0;
-
-  logic issues_beat, b_is_held;
-  assign b_leaves = issues_beat && b_is_last;
-  always_ff @(posedge clock) begin
-    if (reset) b_valid <= 1'b0;
-    else if (b_takes) b_valid <= a_valid;
-    if (b_takes) begin
-      b_page <= a_address[ADDRESS_WIDTH-1:OFFSET_WIDTH];
-      b_first_dword <= a_address[OFFSET_WIDTH-1:2];
-      b_offset <= a_offset;
-      b_user <= a_user;
-      b_data <= a_data;
-      b_dwords <= a_dwords;
-      b_is_partial <= a_is_partial;
-      b_is_empty <= a_strobes == '0;
-      b_is_slots <= a_is_slots;
-    end
-    b_is_held <= (b_takes ? a_address[ADDRESS_WIDTH-1:OFFSET_WIDTH] : b_page) == w_page;
-    if (reset || b_takes) b_is_continued <= 1'b0;
-    else if (issues_beat) b_is_continued <= 1'b1;
-    if (b_takes) b_slots <= a_slots;
-    else if (issues_beat) b_slots <= b_slots & (b_slots - 3'd1);
-  end
-
-  // To stage c: a control command, what a division leaves to be done, a command whose sum is there, a look for half-written commands, a beat.
-  logic sweeping, stall, goes, has_credit, control_busy, takes_control, settle_starts, settling, newest_goes, settled, settles, issues_settling,
-      scans_now, issues_scan, issues;
-  logic [SWEEP_WIDTH-1:0] swept;
-  logic [VCB_WIDTH-1:0] newest, looked_at, scanned;
-  logic [7:0] scan_waits;
-  logic scan_is_due;
-  logic [PAGE_WIDTH-1:0] issued_page, issued_look_page;
-
-  assign goes = !stall && !sweeping;
-  assign control_ready = goes && !control_busy && !b_is_continued && !w_valid;
-  assign takes_control = control && control_ready;
-  assign settle_starts = takes_control && control_command == SETTLE_DIVISION;
-  assign settles = newest_goes || settled;
-  assign issues_settling = goes && settles;
-  assign w_issues = goes && w_is_due && !settles;  // Of the eight that there is room for, it is one.
-  assign scans_now = scan_is_due && has_credit && goes && !settling && !b_is_continued && !w_is_due && (!b_valid || scan_waits == '1);
-  assign issues_scan = scans_now && !takes_control;
-  assign issues_beat = b_valid && has_credit && goes && !takes_control && !settling && !scans_now && !w_is_due && !(w_valid && b_is_held);
-  assign issues = takes_control && !settle_starts || issues_settling || w_issues || issues_scan || issues_beat;
-  assign issued_look_page = newest_goes ? {1'b0, newest} : {1'b0, scanned};
-  assign issued_page = takes_control ? control_page : settles || scans_now ? issued_look_page : w_is_due ? w_page : b_page;
-
-  always_ff @(posedge clock) begin
-    has_credit <= unit_credit;
-    if (reset) sweeping <= 1'b1;
-    else if (swept == '1) sweeping <= 1'b0;
-    swept <= reset ? '0 : swept + SWEEP_WIDTH'(1);
-    if (reset || control_done) control_busy <= 1'b0;
-    else if (takes_control) control_busy <= 1'b1;
-    scan_is_due <= half_written_limit != '0 && !reset;
-    if (issues_scan) scanned <= scanned + VCB_WIDTH'(1);
-    if (reset) scanned <= '0;
-    if (reset || issues_scan || !scan_is_due) scan_waits <= '0;
-    else if (scan_waits != '1) scan_waits <= scan_waits + 8'd1;
-  end
+  collect_entry #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .FUNCTION_WIDTH(FUNCTION_WIDTH),
+      .OFFSET_WIDTH(OFFSET_WIDTH)
+  ) i_collect_entry (.*);
 
   // ---- Stage c.
   logic c_valid, c_is_control, c_is_handover, c_is_summed, c_is_scan, c_is_partial, c_is_empty, c_is_slots, c_is_last, c_is_continued;
@@ -1020,8 +918,6 @@ module collect_buffer #(
   // ---- Behind it: what its page has become, and a PCB that it gives back.
   logic z_gives;
   logic [PCB_WIDTH-1:0] z_buffer;
-  logic [FUNCTION_WIDTH-1:0] z_giver;
-  logic [1:0] z_giver_part;
   always_ff @(posedge clock) begin
     z_valid <= !reset && y_done;
     z_page <= y_page;
@@ -1038,109 +934,48 @@ module collect_buffer #(
   end
 
   // PCBs.
-  logic releases;
-  logic [PCB_WIDTH-1:0] released;
-  logic [FUNCTION_WIDTH-1:0] releaser, looked_at_function;
-  logic [1:0] releaser_part, looked_at_part;
   logic overdrawn, part_repays;
-  logic [5:0] looked_at_state;
   logic [PCB_WIDTH-1:0] looked_at_buffer;
-  logic [63:0] looked_at_began, looked_at_began_now;
-  logic looked_at_collects;
 
-  always_ff @(posedge clock) begin
-    releases <= !reset && release_buffer;
-    released <= release_physical_collect_buffer;
-  end
-
-  physical_collect_buffer_list #(
+  physical_collect_buffer_pool #(
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS),
       .DEDICATED_PHYSICAL_COLLECT_BUFFERS(DEDICATED_PHYSICAL_COLLECT_BUFFERS),
-      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS)
-  ) i_physical_collect_buffer_list (
+      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS),
+      .UPSET(UPSET)
+  ) i_physical_collect_buffer_pool (
       .idle(!(c_valid && !c_is_scan) && !(d_valid && !d_is_scan) && !(x_valid && !x_is_scan)),
       .take_pool(x_goes && x_takes),
-      .taken(y_is_new && (y_takes || y_takes_other)),
+      .taken(y_is_new && y_takes),
+      .taken_other(y_is_new && y_takes_other),
       .taken_buffer(y_taken_buffer),
-      .give_back(z_gives),
-      .give_back_buffer(z_buffer),
-      .release_buffer(releases),
-      .release_physical_collect_buffer(released),
-      .*
-  );
-
-  lut_memory #(
-      .WIDTH(FUNCTION_WIDTH + 2),
-      .SIZE(1 << PCB_WIDTH),
-      .READERS(3)
-  ) i_takers (
-      .clock(clock),
-      .write(y_is_new && y_takes),
-      .write_address(y_taken_buffer),
-      .write_data({y_owner, y_part}),
-      .read_addresses({looked_at_buffer, released, z_buffer}),
-      .read_data({looked_at_function, looked_at_part, releaser, releaser_part, z_giver, z_giver_part})
-  );
-
-  collect_group_table #(
-      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
-      .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS)
-  ) i_collect_group_table (
-      .asked_underlying_function(asks_again ? x_owner : d_owner),
-      .asked_part(asks_again ? x_part : d_part),
-      .take(y_is_new && y_takes),
-      .take_underlying_function(y_owner),
-      .take_part(y_part),
+      .taker(y_owner),
+      .taker_part(y_part),
       .paid_by_level(y_paid_level),
       .paid_by_function(y_paid_function),
       .paid_by_all(y_paid_all),
-      .looked_at_underlying_function(looked_at_function),
-      .give_back(z_gives && 32'(z_buffer) < PHYSICAL_COLLECT_BUFFERS),
-      .give_back_underlying_function(z_giver),
-      .give_back_part(z_giver_part),
-      .release_buffer(releases && 32'(released) < PHYSICAL_COLLECT_BUFFERS),
-      .release_underlying_function(releaser),
-      .release_part(releaser_part),
+      .give_back(z_gives),
+      .give_back_buffer(z_buffer),
+      .asked_underlying_function(asks_again ? x_owner : d_owner),
+      .asked_part(asks_again ? x_part : d_part),
       .set_allotment_underlying_function(set_underlying_function),
       .*
   );
 
   // After a division.
-  list_memory #(
-      .WIDTH(6 + PCB_WIDTH),
-      .SIZE(VIRTUAL_COLLECT_BUFFERS),
-      .BLOCK(1'b1)
-  ) i_looked_at (
-      .clock(clock),
-      .write((sweeping || y_done || y_parks) && !write_page[VCB_WIDTH]),
-      .write_address(write_page[VCB_WIDTH-1:0]),
-      .write_data(sweeping ? {swept_row.state, swept_row.bound} : {y_resolved.state, y_resolved.bound}),
-      .read_address(looked_at),
-      .read_data({looked_at_state, looked_at_buffer})
-  );
-
-  list_memory #(
-      .WIDTH(64),
-      .SIZE(VIRTUAL_COLLECT_BUFFERS),
-      .BLOCK(1'b1)
-  ) i_looked_at_began (
-      .clock(clock),
-      .write(x_goes && x_binds),
-      .write_address(x_page[VCB_WIDTH-1:0]),
-      .write_data(now),
-      .read_address(looked_at),
-      .read_data(looked_at_began_now)
-  );
-
   assign write_page = sweeping ? PAGE_WIDTH'(swept) : y_page;
-  always_ff @(posedge clock) begin
-    looked_at_collects <= looked_at_state == COLLECTING;
-    looked_at_began <= looked_at_began_now;
-  end
 
-  division_settling #(.VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)) i_division_settling (
+  division_settling #(
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .PCB_WIDTH(PCB_WIDTH)
+  ) i_division_settling (
       .busy(c_valid || d_valid || x_valid || y_valid || w_valid),
-      .looked_at_repays(part_repays && looked_at_collects),
+      .write((sweeping || y_done || y_parks) && !write_page[VCB_WIDTH]),
+      .write_virtual_collect_buffer(write_page[VCB_WIDTH-1:0]),
+      .write_collects(!sweeping && y_resolved.state[1]),
+      .write_buffer(sweeping ? swept_row.bound : y_resolved.bound),
+      .begins(x_goes && x_binds),
+      .begins_virtual_collect_buffer(x_page[VCB_WIDTH-1:0]),
       .issued(issues_settling),
       .*
   );

@@ -4,6 +4,7 @@
 // control command proceeds meanwhile, so the division's guarantees hold from its answer on.
 module division_settling #(
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
+    parameter int unsigned PCB_WIDTH = 7,
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS)
 ) (
     input logic clock,
@@ -12,11 +13,18 @@ module division_settling #(
     input logic busy,  // Something is still under way, and may change what is looked at.
     input logic overdrawn,
 
-    // The VCB that is looked at; two clocks later, whether its PCB, given back, is one less that its function borrows, and when its
-    // command began.
-    output logic [VCB_WIDTH-1:0] looked_at,
-    input logic looked_at_repays,
-    input logic [63:0] looked_at_began,
+    // The new state of a VCB; the start of its command.
+    input logic write,
+    input logic [VCB_WIDTH-1:0] write_virtual_collect_buffer,
+    input logic write_collects,
+    input logic [PCB_WIDTH-1:0] write_buffer,
+    input logic begins,
+    input logic [VCB_WIDTH-1:0] begins_virtual_collect_buffer,
+    input logic [63:0] now,
+
+    // The PCB of the VCB that is checked; in the next clock, whether its release reduces the PCBs that its function borrows.
+    output logic [PCB_WIDTH-1:0] looked_at_buffer,
+    input logic part_repays,
 
     output logic settling,
     output logic newest_goes,  // The newest is to be handed over; held until it is issued, and so is settled.
@@ -28,8 +36,41 @@ module division_settling #(
 
   logic [3:0] quiet;  // Clocks for which nothing was under way.
   logic looks, is_looked_now, is_looked_before, was_last_now, was_last_before, has_newest, is_newer, decides;
-  logic [VCB_WIDTH-1:0] looked_at_now, looked_at_before;
-  logic [63:0] newest_began;
+  logic [VCB_WIDTH-1:0] looked_at, looked_at_now, looked_at_before;
+  logic [63:0] newest_began, looked_at_began, looked_at_began_now;
+  logic looked_at_collects, looked_at_collects_now, looked_at_repays;
+
+  list_memory #(
+      .WIDTH(1 + PCB_WIDTH),
+      .SIZE(VIRTUAL_COLLECT_BUFFERS),
+      .BLOCK(1'b1)
+  ) i_looked_at (
+      .clock(clock),
+      .write(write),
+      .write_address(write_virtual_collect_buffer),
+      .write_data({write_collects, write_buffer}),
+      .read_address(looked_at),
+      .read_data({looked_at_collects_now, looked_at_buffer})
+  );
+
+  list_memory #(
+      .WIDTH(64),
+      .SIZE(VIRTUAL_COLLECT_BUFFERS),
+      .BLOCK(1'b1)
+  ) i_looked_at_began (
+      .clock(clock),
+      .write(begins),
+      .write_address(begins_virtual_collect_buffer),
+      .write_data(now),
+      .read_address(looked_at),
+      .read_data(looked_at_began_now)
+  );
+
+  always_ff @(posedge clock) begin
+    looked_at_collects <= looked_at_collects_now;
+    looked_at_began <= looked_at_began_now;
+  end
+  assign looked_at_repays = part_repays && looked_at_collects;
 
   assign is_newer = is_looked_before && looked_at_repays && (!has_newest || looked_at_began >= newest_began);
 
