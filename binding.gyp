@@ -60,13 +60,14 @@
       "native/hca/send_queue/queuing_structures.cpp",
       "native/hca/receive/receive.cpp",
       "native/hca/receive/receive_queue_entry_handler.cpp",
-      "native/hca/registers/object_inspection.cpp",
+      "native/hca/management/object_inspection.cpp",
       "native/hca/registers/register_page.cpp",
       "native/hca/receive/request_checks.cpp",
       "native/hca/transmit/request_opcode.cpp",
       "native/hca/management/resource_manager.cpp",
       "native/hca/management/resource_manager_address_handles.cpp",
       "native/hca/management/resource_manager_completion_queues.cpp",
+      "native/hca/management/resource_manager_inspection.cpp",
       "native/hca/management/resource_manager_memory.cpp",
       "native/hca/management/resource_manager_numbers.cpp",
       "native/hca/management/resource_manager_multicast.cpp",
@@ -170,6 +171,10 @@
       "native/served/served_function.cpp",
       "native/served/served_look.cpp",
       "native/served/served_producer.cpp",
+      "native/served/shared_function.cpp",
+      "native/served/shared_management.cpp",
+      "native/served/shared_observation.cpp",
+      "native/served/shared_view.cpp",
       "native/served/socket_path.cpp"
     ],
     "addon_sources": [
@@ -189,6 +194,7 @@
       "native/addon/open_function.cpp",
       "native/addon/pci_functions.cpp",
       "native/addon/served_board.cpp",
+      "native/addon/sharing.cpp",
       "native/addon/watch.cpp"
     ],
     "test_sources": [

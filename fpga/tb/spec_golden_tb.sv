@@ -460,6 +460,7 @@ module spec_golden_tb;
     read = bits[$bits(read)-1:0];
     `MEMBER(event_queue)
     `MEMBER(entries_log2)
+    `MEMBER(observes)
     `MEMBER(pages)
     `MEMBER(moderation_count)
     `MEMBER(moderation_time)
@@ -658,6 +659,72 @@ module spec_golden_tb;
     `MEMBER(port)
     `MEMBER(gid_index)
     `MEMBER(gid)
+    if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
+  endtask
+
+  task automatic check_inspect_input();
+    hca_spec_pkg::inspect_input_t made, read;
+    made = '0;
+    read = bits[$bits(read)-1:0];
+    `MEMBER(functions)
+    `MEMBER(from)
+    if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
+  endtask
+
+  task automatic check_inspected_queue_pair();
+    hca_spec_pkg::inspected_queue_pair_t made, read;
+    made = '0;
+    read = bits[$bits(read)-1:0];
+    `MEMBER(queue_pair_number)
+    `MEMBER(underlying_function)
+    `MEMBER(virtual_queue_pair)
+    `MEMBER(time_wait_left)
+    `MEMBER(service_type)
+    `MEMBER(state)
+    `MEMBER(hold)
+    `MEMBER(quality_of_service_level)
+    `MEMBER(port)
+    `MEMBER(protection_domain)
+    `MEMBER(send_completion_queue)
+    `MEMBER(receive_completion_queue)
+    `MEMBER(shared_receive_queue)
+    `MEMBER(destination_queue_pair)
+    `MEMBER(destination_local_identifier)
+    `MEMBER(next)
+    `MEMBER(posted)
+    `MEMBER(acknowledged)
+    `MEMBER(receive_head)
+    `MEMBER(receive_tail)
+    `MEMBER(next_psn)
+    `MEMBER(expected_psn)
+    `MEMBER(destination_gid)
+    if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
+  endtask
+
+  task automatic check_inspected_region();
+    hca_spec_pkg::inspected_region_t made, read;
+    made = '0;
+    read = bits[$bits(read)-1:0];
+    `MEMBER(key)
+    `MEMBER(underlying_function)
+    `MEMBER(access_flags)
+    `MEMBER(page_log2)
+    `MEMBER(is_window)
+    `MEMBER(quiesced)
+    `MEMBER(protection_domain)
+    `MEMBER(in_flight)
+    `MEMBER(base)
+    `MEMBER(length)
+    `MEMBER(windows)
+    if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
+  endtask
+
+  task automatic check_inspect_registers_input();
+    hca_spec_pkg::inspect_registers_input_t made, read;
+    made = '0;
+    read = bits[$bits(read)-1:0];
+    `MEMBER(underlying_function)
+    `MEMBER(count)
     if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
   endtask
 
@@ -1034,6 +1101,7 @@ module spec_golden_tb;
     `MEMBER(detail)
     `MEMBER(timestamp)
     `MEMBER(lost)
+    `MEMBER(underlying_function)
     `MEMBER(phase)
     `MEMBER(sequence_)
     if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
@@ -1131,6 +1199,10 @@ module spec_golden_tb;
         "multicast_input": check_multicast_input();
         "set_partition_key_input": check_set_partition_key_input();
         "set_global_identifier_input": check_set_global_identifier_input();
+        "inspect_input": check_inspect_input();
+        "inspected_queue_pair": check_inspected_queue_pair();
+        "inspected_region": check_inspected_region();
+        "inspect_registers_input": check_inspect_registers_input();
         "query_port_output": check_query_port_output();
         "gid_entry": check_gid_entry();
         "partition_key_entry": check_partition_key_entry();

@@ -502,6 +502,23 @@ export interface BoardFunction {
   queuePairs(): QueuePairFacts[];
   /** For an observed function: returns its memory regions and windows. Throws as {@link watch}. */
   regions(): RegionFacts[];
+  /**
+   * Serves the observation of this open function to other processes at `path`: of all functions where it is the control function. An
+   * emulated board hands it out itself. On another backend, or with `throughDevice`, it comes by the function's ring of kick records, its
+   * last event queue and management commands; {@link executeManagement} then carries out the commands of the function's driver, from
+   * the first call on. Throws an Error with the code EINVAL: no socket can be made there; ENOMEM: no memory; ENOTSUP: a served board.
+   */
+  shareObservation(options: {
+    path: string;
+    /** Number of this function. */
+    underlyingFunction: number;
+    throughDevice?: boolean;
+  }): ServedBoard & { readonly throughDevice: boolean };
+  /**
+   * Carries out a management command of which opcode, input modifier and mailboxes are given, and returns its completion; undefined: the
+   * device is gone, or has not answered in ten seconds. Only after {@link shareObservation}.
+   */
+  executeManagement(command: Uint8Array): Uint8Array | undefined;
   /** Returns facts about the function without an access to the device. */
   facts(): BoardFacts;
   /**

@@ -27,7 +27,7 @@ export function openBoard(name: DeviceName): BoardFunction {
 
 /**
  * Observes an underlying function while others have it open: its registers, and on emulated and served boards its activity. The control
- * function shows all functions; it is the default for a served board's name without a number. A function on PCIe is opened instead.
+ * function shows all functions; it, or the one that a process shares, is the default for a served board's name without a number. A function on PCIe is opened instead.
  * @throws as {@link openBoard}
  */
 export function openBeside(name: DeviceName): BoardFunction {
@@ -35,7 +35,7 @@ export function openBeside(name: DeviceName): BoardFunction {
   if (name.backend !== 'serve') {
     return withBoard(name, (board, underlyingFunction) => board.observe(underlyingFunction));
   }
-  return loadAddon().openServed(servedPath(name.path), name.underlyingFunction ?? 0, true);
+  return loadAddon().openServed(servedPath(name.path), name.underlyingFunction, true);
 }
 
 /**

@@ -43,7 +43,10 @@ const serverObstacles = {
 
 function servedEntryOf({ name, state, firstFunction, underlyingFunctions, open }: FoundBoard): Entry {
   const taken = open.length === 0 ? 'none is open' : `${open.join(', ')} open`;
-  const functions = `: functions ${Math.max(1, firstFunction)} to ${underlyingFunctions - 1}, ${taken}`;
+  const isShared = firstFunction >= underlyingFunctions;
+  const functions = isShared
+    ? ', which can be observed'
+    : `: functions ${Math.max(1, firstFunction)} to ${underlyingFunctions - 1}, ${taken}`;
   return {
     device: `serve:${name}`,
     backend: 'serve',

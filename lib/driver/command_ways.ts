@@ -61,7 +61,7 @@ const odd = 0x9e37_79b1;
  */
 export class CommandWays {
   private readonly kickWatch: Watch;
-  private readonly completionWatch: Watch;
+  private readonly completionWatch: Watch | undefined;
   private readonly most: number;
   private readonly bytes = new Uint8Array(bytesAtOnce);
   private readonly view = new DataView(this.bytes.buffer);
@@ -74,9 +74,10 @@ export class CommandWays {
 
   /**
    * Takes ownership of both watches; {@link close} closes them.
+   * @param completions undefined: completions are not to be had, and no way gets one
    * @param most approximate number of kicks to follow between two calls; further ones, and the oldest that never complete, are dropped
    */
-  constructor(kicks: Watch, completions: Watch, most = 1024) {
+  constructor(kicks: Watch, completions: Watch | undefined, most = 1024) {
     this.kickWatch = kicks;
     this.completionWatch = completions;
     this.most = most;
@@ -84,13 +85,13 @@ export class CommandWays {
 
   /** Number of records and completions lost because they arrived faster than they were read. */
   get lost(): number {
-    return this.kickWatch.lost() + this.completionWatch.lost();
+    return this.kickWatch.lost() + (this.completionWatch?.lost() ?? 0);
   }
 
   /** Returns the paths of commands since the last call. */
   take(): TakenWays {
     // Completions first: their kicks are then already in the other ring.
-    const endedBytes = this.completionWatch.take(this.completionBytes);
+    const endedBytes = this.completionWatch?.take(this.completionBytes) ?? 0;
     const { shift } = this;
     const found = {
       kicked: [] as CommandWay[],
@@ -106,7 +107,7 @@ export class CommandWays {
 
   close(): void {
     this.kickWatch.close();
-    this.completionWatch.close();
+    this.completionWatch?.close();
   }
 
   private takeCompletions(bytes: number, completed: CommandWay[]): void {

@@ -31,6 +31,8 @@ export class DeviceFunction {
   /** The control registers, of function 0 alone. */
   readonly controlPage: RegisterPage | undefined;
   readonly virtualCollectBufferRegion: Region;
+  /** The user of the function's ring of kick records: a reader of this process, or observers in other processes. */
+  kickRecordsOf: 'reader' | 'observers' | undefined;
   private readonly memory = new Set<DmaMemory>();
   private isClosed = false;
   private readonly calls: DirectCalls;

@@ -1,4 +1,5 @@
 import type { BoardFunction, DmaMemory, Interrupt } from '../board/addon.ts';
+import type { ServedBoard } from '../board/serving.ts';
 import {
   EventType,
   ManagementOpcode,
@@ -76,6 +77,7 @@ export class HcaDriver {
   private readonly hasEnabled: boolean;
   private isClosed = false;
   private isDisabled = false;
+  private sharing: ServedBoard | undefined;
 
   /**
    * Takes ownership of an open function of a board, on any backend.
@@ -149,6 +151,7 @@ export class HcaDriver {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.sharing?.close();
     this.removal?.close();
     this.watch.stop();
     try {
@@ -159,6 +162,38 @@ export class HcaDriver {
     } finally {
       this.device.close();
     }
+  }
+
+  /**
+   * Lets other processes observe this function: see {@link Context.shareObservation}.
+   * @param throughDevice also on an emulated board by what a device on PCIe has
+   */
+  shareObservation(path: string, throughDevice = false): ServedBoard {
+    const { device, management } = this;
+    const busy = (what: string, expected: string): VerbsError =>
+      new VerbsError(what, { code: 'EBUSY', verb: 'shareObservation', expected });
+    if (this.sharing !== undefined)
+      throw busy('the observation of this function is shared already', 'the first sharing closed');
+    const { backend } = device.board.facts();
+    const takesKicks = throughDevice || (backend !== 'emu' && backend !== 'rtl');
+    if (takesKicks && device.kickRecordsOf === 'reader')
+      throw busy('this process reads the kick records of the function itself', 'that reader closed');
+    const served = shareAt(device, path, throughDevice);
+    if (served.throughDevice) {
+      device.kickRecordsOf = 'observers';
+      management.shareWith((command) => device.board.executeManagement(command));
+    }
+    this.sharing = served;
+    return {
+      takeNotices: () => served.takeNotices(),
+      work: () => served.work(),
+      close: () => {
+        if (this.sharing !== served) return;
+        this.sharing = undefined;
+        served.close();
+        if (served.throughDevice) device.kickRecordsOf = undefined;
+      },
+    };
   }
 
   /** Detects conditions that raise no interrupt: events that no caller takes, and stalled queues. */
@@ -224,6 +259,21 @@ export class HcaDriver {
     const nothing = { reason: 0, offset: 0, object: 0, detail: 0n, timestamp: 0n, lost: 0 };
     this.events.report({ type, name: eventTypeNames[type]!, ...nothing });
     for (const queue of this.completionQueues.values()) queue.fail(reason);
+  }
+}
+
+function shareAt(
+  { board, underlyingFunction }: DeviceFunction,
+  path: string,
+  throughDevice: boolean,
+): ReturnType<BoardFunction['shareObservation']> {
+  try {
+    return board.shareObservation({ path, underlyingFunction, throughDevice });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTSUP' && code !== 'ENOMEM' && code !== 'EINVAL') throw error;
+    const [what, expected = 'another name'] = message.split('; expected: ');
+    throw new VerbsError(what!, { code, verb: 'shareObservation', attribute: 'name', expected });
   }
 }
 

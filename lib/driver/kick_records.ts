@@ -102,10 +102,13 @@ export class KickRecordRing {
    * Gives the ring to the device, which writes records from now on.
    * @param entriesLog2 up to 16
    * @param allFunctions records of all functions, not only of this one
-   * @throws VerbsError EPERM: all functions, and this is not the control function
+   * @throws VerbsError EPERM: all functions, and this is not the control function; EBUSY: other processes observe the function through its
+   * kick records
    */
   constructor(device: DeviceFunction, entriesLog2: number, allFunctions = false) {
     if (allFunctions && device.controlPage === undefined) throw notOfAll(device.underlyingFunction);
+    if (device.kickRecordsOf === 'observers') throw ofObservers();
+    device.kickRecordsOf = 'reader';
     this.allFunctions = allFunctions;
     this.device = device;
     this.entriesLog2 = entriesLog2;
@@ -137,6 +140,7 @@ export class KickRecordRing {
     this.device.page.read32(UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET);
     this.device.free(this.ring);
     this.device.free(this.head);
+    this.device.kickRecordsOf = undefined;
   }
 
   private writeControl(enable: number): void {
@@ -156,6 +160,14 @@ export class KickRecordRing {
     entries.next();
     return true;
   }
+}
+
+function ofObservers(): VerbsError {
+  return new VerbsError('the kick records of this function are those of its observers', {
+    code: 'EBUSY',
+    verb: 'observeKicks',
+    expected: 'an observer, as hca kicks --device serve:NAME; or the sharing closed',
+  });
 }
 
 function notOfAll(underlyingFunction: number): VerbsError {

@@ -66,6 +66,8 @@ export class ManagementQueue {
   private tail = 0;
   /** Called after each answer: the device reports it in the event queue too, where the driver does not look for it. */
   afterAnswer: (() => void) | undefined;
+  /** Carries commands out in the place of the own queues, once the observation of the function was shared. */
+  private shared: ((command: Uint8Array) => Uint8Array | undefined) | undefined;
   /** A command that was never answered may still be carried out: nothing can be asked any more. */
   private stopped = false;
 
@@ -96,8 +98,7 @@ export class ManagementQueue {
     const { reason: loss } = this.device.loss;
     if (loss !== undefined) throw loss;
     if (this.stopped) throw this.unanswered(request, 'an earlier command was not answered');
-    this.post(request);
-    const answer = this.waitForAnswer(request);
+    const answer = this.shared === undefined ? this.executeAlone(request) : this.executeShared(request);
     this.afterAnswer?.();
     if (answer.status !== ManagementStatus.success) {
       throw managementError(request.verb, answer, request.inputFormat);
@@ -106,9 +107,32 @@ export class ManagementQueue {
     return { number: Number(answer.output), output: this.output.read(outputBytes) };
   }
 
-  private post({ opcode, object = 0, input = [] }: ManagementRequest): void {
+  /**
+   * Gives up the queues: who observes the function through its process ({@link BoardFunction.shareObservation}) has commands too.
+   * @param execute carries out a command; it gives the answer, or undefined: there is none
+   */
+  shareWith(execute: (command: Uint8Array) => Uint8Array | undefined): void {
+    this.shared = execute;
+  }
+
+  private executeAlone(request: ManagementRequest): ManagementAnswer {
+    this.commands.set(this.commandOf(request), (this.tail % entries) * MANAGEMENT_COMMAND_BYTES);
+    this.tail = (this.tail + 1) >>> 0;
+    this.device.page.write32(UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET, this.tail & 0xffff);
+    return this.waitForAnswer(request);
+  }
+
+  private executeShared(request: ManagementRequest): ManagementAnswer {
+    const answer = this.shared!(this.commandOf(request));
+    if (answer !== undefined) return answerOf(answer);
+    requireKnown(this.device);
+    this.stopped = true;
+    throw this.unanswered(request, `no answer came within ${timeout / 1000} s`);
+  }
+
+  private commandOf({ opcode, object = 0, input = [] }: ManagementRequest): Uint8Array {
     const length = this.input.write(input);
-    const command = encode('management_command', {
+    return encode('management_command', {
       opcode,
       send_queue_sequence_number: this.tail & 0xffff,
       version: COMMAND_VERSION,
@@ -119,9 +143,6 @@ export class ManagementQueue {
       output_mailbox: this.output.address,
       output_length: PAGE_BYTES - MAILBOX_HEADER_BYTES,
     });
-    this.commands.set(command, (this.tail % entries) * MANAGEMENT_COMMAND_BYTES);
-    this.tail = (this.tail + 1) >>> 0;
-    this.device.page.write32(UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET, this.tail & 0xffff);
   }
 
   private waitForAnswer(request: ManagementRequest): ManagementAnswer {
@@ -148,15 +169,7 @@ export class ManagementQueue {
         throw this.unanswered(request, `no answer came within ${timeout / 1000} s`);
       }
     }
-    const entry = decode('management_completion', this.answers.slice(at, at + MANAGEMENT_COMPLETION_BYTES));
-    return {
-      status: entry['status'] as ManagementStatus,
-      output: BigInt(entry['output'] as number | bigint),
-      inMailbox: entry['in_mailbox'] === 1,
-      resource: Number(entry['resource']),
-      asked: Number(entry['asked']),
-      left: Number(entry['left']),
-    };
+    return answerOf(this.answers.slice(at, at + MANAGEMENT_COMPLETION_BYTES));
   }
 
   private unanswered({ verb }: ManagementRequest, why: string): VerbsError {
@@ -166,4 +179,16 @@ export class ManagementQueue {
       expected: 'close the device and open it again, which resets its function',
     });
   }
+}
+
+function answerOf(completion: Uint8Array): ManagementAnswer {
+  const entry = decode('management_completion', completion);
+  return {
+    status: entry['status'] as ManagementStatus,
+    output: BigInt(entry['output'] as number | bigint),
+    inMailbox: entry['in_mailbox'] === 1,
+    resource: Number(entry['resource']),
+    asked: Number(entry['asked']),
+    left: Number(entry['left']),
+  };
 }

@@ -201,6 +201,12 @@ export const ManagementOpcode = {
   setPartitionKey: 92,
   /** Set the event moderation of an armed completion queue. */
   moderateCompletionQueue: 93,
+  /** List queue pairs and numbers in time-wait; returns the index to continue from, or 0. */
+  inspectQueuePairs: 94,
+  /** List memory regions and windows; returns the index to continue from, or 0. */
+  inspectRegions: 95,
+  /** Read registers of a function's page without side effects. */
+  inspectRegisters: 96,
 } as const;
 export type ManagementOpcode = (typeof ManagementOpcode)[keyof typeof ManagementOpcode];
 

@@ -50,6 +50,18 @@ export const SET_PARTITION_KEY_INPUT_BYTES = 16;
 /** Bytes of set_global_identifier_input: Input of set_global_identifier. */
 export const SET_GLOBAL_IDENTIFIER_INPUT_BYTES = 32;
 
+/** Bytes of inspect_input: Input of inspect_queue_pairs and inspect_regions. The output is a list of up to 32 inspected_queue_pair or inspected_region. The completion's output is the index to continue from, or 0: there are no more. A command looks at a bounded number of indices, so a list can be empty before the end. */
+export const INSPECT_INPUT_BYTES = 16;
+
+/** Bytes of inspected_queue_pair: An existing queue pair; or, with time_wait_left, a number in time-wait (US7095750): then the fields after it are 0, and queue_pair_number and underlying_function are those of the queue pair that had it. */
+export const INSPECTED_QUEUE_PAIR_BYTES = 96;
+
+/** Bytes of inspected_region: An existing memory region or window. */
+export const INSPECTED_REGION_BYTES = 48;
+
+/** Bytes of inspect_registers_input: Input of inspect_registers, followed by `count` offsets in the function's register page, 32 bits each, multiples of 4. The output has a DWORD for each, all read at the same time; all ones: no register, or one whose read has a side effect. The halves of a 64-bit register are not latched. */
+export const INSPECT_REGISTERS_INPUT_BYTES = 8;
+
 /** Bytes of query_port_output: Output of query_port, followed by the function's GID table (of gid_entry) and the P_Key table (of partition_key_entry). The input modifier is the port, from 1. */
 export const QUERY_PORT_OUTPUT_BYTES = 64;
 

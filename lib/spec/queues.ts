@@ -671,15 +671,30 @@ export function setEventQueueEntryTimestamp(view: DataView, base: number, value:
   setEventQueueEntryTimestampHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
-/** event_queue_entry.lost: Events lost before this one. */
+/** event_queue_entry.lost: Events lost before this one; the largest value: that many or more. */
 export const EVENT_QUEUE_ENTRY_LOST_BYTE = 24;
 export const EVENT_QUEUE_ENTRY_LOST_SHIFT = 0;
-export const EVENT_QUEUE_ENTRY_LOST_MASK = 0xffffffff;
+export const EVENT_QUEUE_ENTRY_LOST_MASK = 0xffffff;
 export function getEventQueueEntryLost(view: DataView, base: number): number {
-  return view.getUint32(base + EVENT_QUEUE_ENTRY_LOST_BYTE, true);
+  return (view.getUint32(base + EVENT_QUEUE_ENTRY_LOST_BYTE, true) >>> EVENT_QUEUE_ENTRY_LOST_SHIFT) & EVENT_QUEUE_ENTRY_LOST_MASK;
 }
 export function setEventQueueEntryLost(view: DataView, base: number, value: number): void {
-  view.setUint32(base + EVENT_QUEUE_ENTRY_LOST_BYTE, value, true);
+  const at = base + EVENT_QUEUE_ENTRY_LOST_BYTE;
+  const kept = view.getUint32(at, true) & ~(EVENT_QUEUE_ENTRY_LOST_MASK << EVENT_QUEUE_ENTRY_LOST_SHIFT);
+  view.setUint32(at, kept | ((value & EVENT_QUEUE_ENTRY_LOST_MASK) << EVENT_QUEUE_ENTRY_LOST_SHIFT), true);
+}
+
+/** event_queue_entry.underlying_function: Function that the event is for. */
+export const EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_BYTE = 24;
+export const EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_SHIFT = 24;
+export const EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_MASK = 0xff;
+export function getEventQueueEntryUnderlyingFunction(view: DataView, base: number): number {
+  return (view.getUint32(base + EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_BYTE, true) >>> EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_SHIFT) & EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_MASK;
+}
+export function setEventQueueEntryUnderlyingFunction(view: DataView, base: number, value: number): void {
+  const at = base + EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_BYTE;
+  const kept = view.getUint32(at, true) & ~(EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_MASK << EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_SHIFT);
+  view.setUint32(at, kept | ((value & EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_MASK) << EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_SHIFT), true);
 }
 
 /** event_queue_entry.phase: Alternates each time the ring wraps, starting with 1. */

@@ -1,9 +1,11 @@
 import {
   formatDeviceString,
+  newServedPath,
   openFreeFunction,
   parseDeviceString,
   type BoardFacts,
   type DeviceName,
+  type ServedBoard,
 } from '../board/index.ts';
 import { checkRange, wrongRange, wrongType } from '../driver/arguments.ts';
 import type { AddressVector } from '../driver/address_vector.ts';
@@ -248,6 +250,21 @@ export class Context extends VerbsObject {
   enableDevice(): void {
     this.requireOpen('enableDevice');
     this.driver.setDeviceEnabled(true);
+  }
+
+  /**
+   * Lets other processes of this user observe this function, of all functions where it is the control function, on any backend: their
+   * commands take the device string `serve:NAME`. They change nothing, the device never waits for them, and without one that watches
+   * nothing is written for them. A thread of this process serves them. On PCIe they have the function's kick records, which
+   * {@link kicks} then does not read, and its last event queue; packets and completions are observed on emulated boards only.
+   * @param name name in device strings, or path of a socket, which contains a slash
+   * @returns close() ends it, as does the end of this context
+   * @throws VerbsError EBUSY: it is shared already, or this process reads kick records; EINVAL: another process has the name; ENOMEM: no
+   * memory; ENOTSUP: the board of a server, which hands out its observation itself; Error EACCES: as {@link newServedPath}
+   */
+  shareObservation(name: string): ServedBoard {
+    this.requireOpen('shareObservation');
+    return this.driver.shareObservation(newServedPath(name));
   }
 
   /** Takes the oldest asynchronous event; undefined: there is none. */

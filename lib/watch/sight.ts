@@ -1,4 +1,4 @@
-import type { QueuePairFacts } from '../board/index.ts';
+import type { BoardFunction, QueuePairFacts, Watch } from '../board/index.ts';
 import { stallCounters } from '../driver/counters.ts';
 import { CommandWays, type CommandWay, type TakenWays } from '../driver/command_ways.ts';
 import type { DeviceFunction } from '../driver/device_function.ts';
@@ -52,7 +52,7 @@ export class Sight {
 
   begin(): void {
     const { board } = this.observer.device;
-    this.ways ??= new CommandWays(board.watch('kicks'), board.watch('completions'));
+    this.ways ??= new CommandWays(board.watch('kicks'), completionsOf(board));
     this.events ??= this.observer.watchEvents();
     this.waysBefore = performance.now();
   }
@@ -233,4 +233,14 @@ function causesInWords(): Record<string, string> {
   words['credit_waits.execution'] = 'No execution credit was free for the lane of the command.';
   words['credit_waits.completion'] = 'No completion credit was free for the lane of the command.';
   return words;
+}
+
+/** Undefined: the board is observed through a device, which shows none. */
+function completionsOf(board: BoardFunction): Watch | undefined {
+  try {
+    return board.watch('completions');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTSUP') return undefined;
+    throw error;
+  }
 }

@@ -8,6 +8,7 @@
 #include "addon/foreign_memory.h"
 #include "addon/interrupt.h"
 #include "addon/observed_values.h"
+#include "addon/sharing.h"
 #include "addon/watch.h"
 
 #include <utility>
@@ -37,6 +38,8 @@ Napi::Function BoardFunction::define(Napi::Env env) {
                          InstanceMethod<&BoardFunction::access>("access"),
                          InstanceMethod<&BoardFunction::queue_pairs>("queuePairs"),
                          InstanceMethod<&BoardFunction::regions>("regions"),
+                         InstanceMethod<&BoardFunction::share_observation>("shareObservation"),
+                         InstanceMethod<&BoardFunction::execute_management>("executeManagement"),
                          InstanceMethod<&BoardFunction::facts>("facts"),
                          InstanceMethod<&BoardFunction::close>("close"),
                      });
@@ -186,6 +189,16 @@ Napi::Value BoardFunction::queue_pairs(const Napi::CallbackInfo& info) {
 
 Napi::Value BoardFunction::regions(const Napi::CallbackInfo& info) {
   return all_of(info.Env(), observation(info.Env()), &board::Observation::regions);
+}
+
+Napi::Value BoardFunction::share_observation(const Napi::CallbackInfo& info) {
+  open(info.Env());
+  return addon::share_observation(info.Env(), open_, info[0]);
+}
+
+Napi::Value BoardFunction::execute_management(const Napi::CallbackInfo& info) {
+  open(info.Env());
+  return addon::execute_management(info.Env(), *open_, info[0]);
 }
 
 Napi::Value BoardFunction::facts(const Napi::CallbackInfo& info) {

@@ -41,6 +41,8 @@ private:
   void access(const Napi::CallbackInfo& info);
   Napi::Value queue_pairs(const Napi::CallbackInfo& info);
   Napi::Value regions(const Napi::CallbackInfo& info);
+  Napi::Value share_observation(const Napi::CallbackInfo& info);
+  Napi::Value execute_management(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
   void close(const Napi::CallbackInfo& info);
 

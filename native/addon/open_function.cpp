@@ -10,6 +10,7 @@ void OpenFunction::close() {
     children.erase(child);
     child->close();
   }
+  observation.reset();
   function.reset(); // takes back what is mapped
   foreign.clear();
 }

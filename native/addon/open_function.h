@@ -1,6 +1,7 @@
 #pragma once
 
 #include "board/board.h"
+#include "served/shared_observation.h"
 
 #include <napi.h>
 
@@ -22,6 +23,7 @@ public:
 struct OpenFunction {
   std::shared_ptr<board::BoardFunction> function; // null: closed
   std::set<Child*> children;
+  std::shared_ptr<served::SharedObservation> observation; // through the device, for other processes
   std::map<uint64_t, Napi::ObjectReference> foreign; // by DMA address: memory that is held while it is mapped
 
   void close();

@@ -67,7 +67,7 @@ Napi::Function ServedBoard::define(Napi::Env env) {
                      {
                          InstanceMethod<&ServedBoard::take_notices>("takeNotices"),
                          InstanceMethod<&ServedBoard::work>("work"),
-                         InstanceMethod<&ServedBoard::close>("close"),
+                         InstanceMethod<&ServedBoard::close_method>("close"),
                      });
 }
 
@@ -90,6 +90,17 @@ Napi::Value ServedBoard::make(const std::shared_ptr<board::EmulatedBoard>& board
     throw Napi::Error::New(env, "no board is served at " + given.path + ": " + failure);
   return AddonData::make(&AddonData::served_board, env, served);
 }
+
+Napi::Value ServedBoard::make(Napi::Env env, std::unique_ptr<served::ServedBoard> served,
+                              const std::shared_ptr<OpenFunction>& owner) {
+  const Napi::Object object = AddonData::make(&AddonData::served_board, env, served);
+  ServedBoard* const made = Unwrap(object);
+  made->owner_ = owner;
+  owner->children.insert(made);
+  return object;
+}
+
+ServedBoard::~ServedBoard() { close(); }
 
 ServedBoard::ServedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   served_ =
@@ -122,7 +133,14 @@ Napi::Value ServedBoard::work(const Napi::CallbackInfo& info) {
   return object;
 }
 
-void ServedBoard::close(const Napi::CallbackInfo&) { served_.reset(); }
+void ServedBoard::close_method(const Napi::CallbackInfo&) { close(); }
+
+void ServedBoard::close() {
+  served_.reset();
+  if (owner_ != nullptr)
+    owner_->children.erase(this);
+  owner_.reset();
+}
 
 Napi::Value open_served(const Napi::CallbackInfo& info) {
   if (!info[0].IsString())

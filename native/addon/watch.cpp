@@ -22,6 +22,19 @@ struct Given {
   std::unique_ptr<board::Watch> watch;
 };
 
+const char* why_not_watched(board::WatchKind kind) {
+  switch (kind) {
+  case board::WatchKind::packets:
+    return "packets are watched through the control function, 0, of an emulated board";
+  case board::WatchKind::completions:
+    return "completions are watched on emulated boards, not through a device";
+  case board::WatchKind::kicks:
+  case board::WatchKind::events:
+    break;
+  }
+  return "the board has no memory or event queue left for what is watched";
+}
+
 } // namespace
 
 Napi::Function Watch::define(Napi::Env env) {
@@ -42,9 +55,7 @@ Napi::Value Watch::make(Napi::Env env, const std::shared_ptr<OpenFunction>& owne
   Given given{.owner = owner, .kind = static_cast<board::WatchKind>(found - kinds.begin()), .watch = nullptr};
   given.watch = owner->function->observation()->watch(given.kind);
   if (given.watch == nullptr)
-    throw observation_error(env, given.kind == board::WatchKind::packets
-                                     ? "packets are watched through the control function, 0"
-                                     : "the board has no memory left for what is watched");
+    throw observation_error(env, why_not_watched(given.kind));
   return AddonData::make(&AddonData::watch, env, given);
 }
 

@@ -7,12 +7,20 @@
 
 namespace fpga_verbs::board {
 
-class EmulatedBoard;
+// Where watches are kept, by the process that writes their rings.
+class WatchKeeper {
+public:
+  virtual ~WatchKeeper() = default;
+  virtual void pause_watch(unsigned underlying_function, WatchKind kind) = 0;
+  virtual void resume_watch(unsigned underlying_function, WatchKind kind) = 0;
+  // Returns the memory if no other watch uses it.
+  virtual std::optional<WatchMemory> end_watch(unsigned underlying_function, WatchKind kind) = 0;
+};
 
 // A watch on a board of this process; keeps the board alive.
 class BoardWatch final : public Watch {
 public:
-  BoardWatch(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function, WatchKind kind,
+  BoardWatch(std::shared_ptr<WatchKeeper> keeper, unsigned underlying_function, WatchKind kind,
              const WatchMemory& memory);
   ~BoardWatch() override;
   BoardWatch(const BoardWatch&) = delete;
@@ -30,7 +38,7 @@ public:
   int descriptor() const { return memory_.descriptor(); }
 
 private:
-  std::shared_ptr<EmulatedBoard> board_; // null: it has ended
+  std::shared_ptr<WatchKeeper> keeper_; // null: it has ended
   unsigned underlying_function_;
   WatchKind kind_;
   const WatchMemory& memory_;

@@ -3,6 +3,7 @@
 #include "board/board.h"
 #include "board/board_host.h"
 #include "board/board_ports.h"
+#include "board/board_watch.h"
 #include "board/device.h"
 #include "board/fault_rules.h"
 #include "board/impaired_links.h"
@@ -56,7 +57,9 @@ class EmulatedFunction;
 
 // A board without hardware: a device behind BARs, an IOMMU and interrupts, and the threads that run it.
 // Thread-safe; kept alive by its functions.
-class EmulatedBoard final : public std::enable_shared_from_this<EmulatedBoard>, link::LinkReceiver {
+class EmulatedBoard final : public std::enable_shared_from_this<EmulatedBoard>,
+                            public WatchKeeper,
+                            link::LinkReceiver {
 public:
   // Null: `failure` says why its fabric or link does not accept the board.
   static std::shared_ptr<EmulatedBoard> make(const EmulatedBoardOptions& options,
@@ -150,7 +153,6 @@ private:
     std::optional<RemappingTables> tables; // of that machine
   };
 
-  friend class BoardWatch;
   friend class EmulatedFunction;
   friend class FunctionView;
 
@@ -160,9 +162,9 @@ private:
   void attach_tap() { attachments_.tap = packets_.on() ? &packets_ : nullptr; }
   PacketCapture::Source capture_source() const;
   void follow_watches();
-  void pause_watch(unsigned underlying_function, WatchKind kind);
-  void resume_watch(unsigned underlying_function, WatchKind kind);
-  std::optional<WatchMemory> end_watch(unsigned underlying_function, WatchKind kind);
+  void pause_watch(unsigned underlying_function, WatchKind kind) override;
+  void resume_watch(unsigned underlying_function, WatchKind kind) override;
+  std::optional<WatchMemory> end_watch(unsigned underlying_function, WatchKind kind) override;
   std::unique_ptr<Progress> make_progress();
   std::shared_ptr<EmulatedFunction> make_function(unsigned underlying_function);
 

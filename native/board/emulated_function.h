@@ -45,6 +45,8 @@ public:
   // descriptor is left.
   link::Descriptor interrupt_signal(unsigned vector);
 
+  const std::shared_ptr<EmulatedBoard>& board() const { return board_; }
+
   // Function-level reset, even if other users have the function open.
   void reset();
 

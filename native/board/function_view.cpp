@@ -1,6 +1,5 @@
 #include "board/function_view.h"
 
-#include "board/board_watch.h"
 #include "board/emulated_board.h"
 #include "spec/registers.h"
 
@@ -85,8 +84,6 @@ void FunctionView::access(unsigned bar, std::span<RegisterAccess> accesses) {
 std::unique_ptr<BoardWatch> FunctionView::watch_board(WatchKind kind) {
   return board_->watch(underlying_function_, kind);
 }
-
-std::unique_ptr<Watch> FunctionView::watch(WatchKind kind) { return watch_board(kind); }
 
 hca::Inspection FunctionView::inspection(uint32_t from) const {
   constexpr uint32_t all = ~uint32_t{0};

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "board/bar_map.h"
-#include "board/observation.h"
+#include "board/observer_view.h"
 
 #include <array>
 #include <cstddef>
@@ -11,30 +11,23 @@
 
 namespace fpga_verbs::board {
 
-class BoardWatch;
 class EmulatedBoard;
 
 // Reads the registers of a function while another process has it open. Each view has its own copy of the
 // inspect registers, so several views and the function's driver do not disturb each other. A view writes no
 // other register, and its reads have no side effects. The control function's view covers all functions, any
 // other its own.
-class FunctionView final : public Observation {
+class FunctionView final : public ObserverView {
 public:
   // For a function that the board has.
   FunctionView(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function)
       : board_(std::move(board)), underlying_function_(underlying_function) {}
 
-  unsigned underlying_function() const { return underlying_function_; }
+  unsigned underlying_function() const override { return underlying_function_; }
 
-  // All ones if the function has no register there, or if the read would have a side effect.
-  uint32_t read32(unsigned bar, uint64_t offset);
-
-  // False: not a writable inspect register.
-  bool write32(unsigned bar, uint64_t offset, uint32_t value);
-
-  std::unique_ptr<BoardWatch> watch_board(WatchKind kind);
-
-  std::unique_ptr<Watch> watch(WatchKind kind) override;
+  uint32_t read32(unsigned bar, uint64_t offset) override;
+  bool write32(unsigned bar, uint64_t offset, uint32_t value) override;
+  std::unique_ptr<BoardWatch> watch_board(WatchKind kind) override;
   void access(unsigned bar, std::span<RegisterAccess> accesses) override;
   uint32_t queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) override;
   uint32_t regions(uint32_t from, std::vector<hca::RegionFacts>& found) override;

@@ -55,6 +55,9 @@ public:
     put_words(header, tail, messages_, message, [place](size_t index) -> auto& { return place[index]; });
   }
 
+  // Messages that were lost before this writer got them: readers count them.
+  void lose(uint64_t messages) { publish(header_, tail_, messages_ + messages); }
+
 private:
   // A message that goes on at the begin of the ring, or does not fit.
   [[gnu::noinline]] void put_at_end(std::span<const uint8_t> message) {

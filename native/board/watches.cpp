@@ -58,6 +58,12 @@ void Watches::put_to_all(unsigned underlying_function, WatchKind kind, const Mes
   ring(0, kind).put(bytes_of(message));
 }
 
+void Watches::lose(WatchKind kind, uint64_t messages) {
+  for (auto& rings : rings_)
+    if (Ring& losing = rings[static_cast<size_t>(kind)]; losing.watchers != 0)
+      losing.writer->lose(messages);
+}
+
 void Watches::kick_record(const spec::KickRecord& record) {
   put_to_all(record.underlying_function(), WatchKind::kicks, record);
 }

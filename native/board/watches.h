@@ -40,6 +40,8 @@ public:
   void kick_record(const spec::KickRecord& record) override;
   void event(unsigned underlying_function, const spec::EventQueueEntry& event) override;
   void completion(unsigned underlying_function, const spec::CompletionQueueEntry& entry) override;
+  // Messages of a kind that were lost before they came here, of a function that is not known.
+  void lose(WatchKind kind, uint64_t messages);
   void packet(std::span<const uint8_t> block) { ring(0, WatchKind::packets).put(block); }
 
 private:

@@ -2,7 +2,7 @@
 
 #include "hca/collect/scoreboard.h"
 #include "hca/hca_blocks.h"
-#include "hca/registers/object_inspection.h"
+#include "hca/management/object_inspection.h"
 #include "spec/registers.h"
 
 #include <algorithm>

@@ -84,7 +84,7 @@ public:
   // Reports kicks and events to a port from now on, also after a reset.
   void watch(const Watched& watched);
 
-  // Existing objects, for observers: hca/registers/object_inspection.h.
+  // Existing objects, for observers: hca/management/object_inspection.h.
   uint32_t inspect_queue_pairs(const Inspection& inspection, std::vector<QueuePairFacts>& found);
   uint32_t inspect_regions(const Inspection& inspection, std::vector<RegionFacts>& found);
 

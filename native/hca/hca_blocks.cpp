@@ -71,6 +71,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& board_coun
                                             .descriptor_fetch = descriptor_fetch,
                                             .kick_records = kick_records});
   }
+  resource_manager.inspect_pages(function_pages);
   connect_links();
   connect_wakers();
   count_data_units();

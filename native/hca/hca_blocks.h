@@ -119,6 +119,20 @@ struct HcaBlocks {
   std::vector<UnderlyingFunctionRegisters> function_registers; // by function
 
 private:
+  // The registers for inspect_registers.
+  class FunctionPages final : public RegisterPages {
+  public:
+    explicit FunctionPages(const std::vector<UnderlyingFunctionRegisters>& registers)
+        : registers_(registers) {}
+    uint32_t peek(unsigned underlying_function, uint32_t offset) const override {
+      return registers_[underlying_function].peek(offset);
+    }
+
+  private:
+    const std::vector<UnderlyingFunctionRegisters>& registers_;
+  };
+  FunctionPages function_pages{function_registers};
+
   template <class Model, class Block>
   static std::unique_ptr<Block> make(std::unique_ptr<Block> (*maker)(const typename Block::Ports&),
                                      const typename Block::Ports& ports) {

@@ -3,6 +3,7 @@
 #include "board/board_clock.h"
 #include "board/device_thread.h"
 #include "board/processor.h"
+#include "served/board_source.h"
 #include "served/socket_path.h"
 
 #include <algorithm>
@@ -25,7 +26,6 @@ constexpr unsigned rounds_between_sockets = 64; // in which there was work
 // A client may wait for the very processor on which the server polls: the server yields it soon.
 constexpr unsigned looks_before_yield = 32;
 constexpr unsigned looks_between_sockets = 1024;
-constexpr uint64_t idle_before_sleep = 500'000; // nanoseconds
 constexpr uint64_t units_between_sockets = 512; // or the end of the round in which they are reached
 constexpr unsigned welcomed_at_once = 16;
 constexpr size_t most_not_open = 64; // connections
@@ -45,7 +45,21 @@ std::unique_ptr<ServedBoard> ServedBoard::make(std::shared_ptr<board::EmulatedBo
               " underlying functions: none is left for clients";
     return nullptr;
   }
-  std::unique_ptr<ServedBoard> made(new ServedBoard(std::move(board), options));
+  return start(std::make_unique<BoardSource>(std::move(board)), options, failure);
+}
+
+std::unique_ptr<ServedBoard> ServedBoard::observed(std::unique_ptr<ServedSource> source,
+                                                   const std::string& path, std::string& failure) {
+  ServedBoardOptions options;
+  options.path = path;
+  options.first_function = source->functions();
+  options.idle_before_sleep = 0; // it takes no part in a data path
+  return start(std::move(source), options, failure);
+}
+
+std::unique_ptr<ServedBoard> ServedBoard::start(std::unique_ptr<ServedSource> source,
+                                                const ServedBoardOptions& options, std::string& failure) {
+  std::unique_ptr<ServedBoard> made(new ServedBoard(std::move(source), options));
   made->listening_ = SocketPath::listen(options.path, failure);
   if (!made->listening_)
     return nullptr;
@@ -53,8 +67,8 @@ std::unique_ptr<ServedBoard> ServedBoard::make(std::shared_ptr<board::EmulatedBo
   return made;
 }
 
-ServedBoard::ServedBoard(std::shared_ptr<board::EmulatedBoard> board, const ServedBoardOptions& options)
-    : options_(options), board_(std::move(board)), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+ServedBoard::ServedBoard(std::unique_ptr<ServedSource> source, const ServedBoardOptions& options)
+    : options_(options), source_(std::move(source)), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       reclaimer_(event_.get()) {}
 
 ServedBoard::~ServedBoard() {
@@ -62,8 +76,13 @@ ServedBoard::~ServedBoard() {
   eventfd_write(event_.get(), 1);
   if (thread_.joinable())
     thread_.join();
+  stop_listening();
+}
+
+void ServedBoard::stop_listening() {
   if (listening_)
     unlink(options_.path.c_str());
+  listening_ = {};
 }
 
 std::vector<ServedNotice> ServedBoard::take_notices() {
@@ -90,7 +109,7 @@ void ServedBoard::note(ServedNotice::Kind kind, const ServedClient& client) {
 Reply ServedBoard::describe() const {
   Reply reply;
   reply.first_function = options_.first_function;
-  reply.functions = board_->options().underlying_functions;
+  reply.functions = source_->functions();
   for (const Clients* const clients : {&clients_, &leaving_})
     for (const ServedClient& client : *clients)
       if (client.function() != nullptr)
@@ -107,11 +126,11 @@ const ServedClient* ServedBoard::client_of(unsigned underlying_function) const {
 }
 
 std::shared_ptr<EmulatedFunction> ServedBoard::open(uint32_t number, Reply& reply) {
-  const unsigned end = board_->options().underlying_functions;
-  if (number == any_function) {
+  const unsigned end = source_->functions();
+  if (number == any_function && options_.first_function < end) {
     for (number = std::max(1U, options_.first_function); number < end; ++number)
       if (client_of(number) == nullptr)
-        return board_->open(number);
+        return source_->open(number);
     reply.status = Status::all_taken;
     return nullptr;
   }
@@ -124,15 +143,18 @@ std::shared_ptr<EmulatedFunction> ServedBoard::open(uint32_t number, Reply& repl
     reply.value = static_cast<uint64_t>(other->process());
     return nullptr;
   }
-  return board_->open(number);
+  return source_->open(number);
 }
 
 // Any function, including the server's own: a process that may open the socket may also end the server.
-std::optional<board::FunctionView> ServedBoard::observe(uint32_t number, Reply& reply) const {
-  if (number < board_->options().underlying_functions)
-    return board::FunctionView(board_, number);
-  reply.status = Status::not_served;
-  return std::nullopt;
+std::unique_ptr<board::ObserverView> ServedBoard::observe(uint32_t number, Reply& reply) {
+  if (number == any_function)
+    number = source_->first_observed();
+  std::unique_ptr<board::ObserverView> view =
+      number < source_->functions() ? source_->observe(number) : nullptr;
+  if (view == nullptr)
+    reply.status = Status::not_served;
+  return view;
 }
 
 void ServedBoard::opened(const ServedClient& client) { note(ServedNotice::Kind::opened, client); }
@@ -149,7 +171,7 @@ void ServedBoard::run() {
   uint64_t idle_since = HostTime::now();
   unsigned rounds = 0;
   unsigned looks = 0;
-  while (!stop_.load(std::memory_order_relaxed)) {
+  while (!stop_.load(std::memory_order_relaxed) && !source_->is_gone()) {
     if (serve()) {
       looks = 0;
       if (++rounds >= rounds_between_sockets || units_ - units_before_turn_ >= units_between_sockets) {
@@ -168,7 +190,7 @@ void ServedBoard::run() {
     }
     if (looks % looks_between_sockets == 0)
       look_at_sockets(0);
-    if (HostTime::now() - idle_since > idle_before_sleep) {
+    if (HostTime::now() - idle_since > options_.idle_before_sleep) {
       sleep();
       looks = 0;
     } else {
@@ -177,6 +199,8 @@ void ServedBoard::run() {
   }
   clients_.clear();
   leaving_.clear();
+  if (source_->is_gone())
+    stop_listening();
 }
 
 // One round. False: there was no work.
@@ -194,7 +218,7 @@ bool ServedBoard::serve() {
     note(ServedNotice::Kind::refused, *client);
     client = end(client);
   }
-  return board_->advance() || worked;
+  return source_->advance() || worked;
 }
 
 // Position of a client that leaves: the next client takes it.
@@ -302,16 +326,18 @@ bool ServedBoard::may_sleep() {
          std::ranges::all_of(clients_, [](ServedClient& client) { return client.announce_sleep(); });
 }
 
-// Milliseconds until a client must have a function open; -1: each has one.
+// Milliseconds until a client must have a function open, or the source has work; -1: neither.
 int ServedBoard::timeout() const {
+  const int sleep_limit = source_->sleep_limit();
   const auto waiting =
       std::ranges::find_if(clients_, [](const ServedClient& client) { return !client.has_function(); });
   if (waiting == clients_.end())
-    return -1;
+    return sleep_limit;
   constexpr uint64_t millisecond = 1'000'000;
   const uint64_t waited = HostTime::now() - waiting->since();
   const uint64_t left = waited < options_.open_within ? options_.open_within - waited : 0;
-  return static_cast<int>(std::min<uint64_t>(left / millisecond + 1, 60'000));
+  const auto wait = static_cast<int>(std::min<uint64_t>(left / millisecond + 1, 60'000));
+  return sleep_limit < 0 ? wait : std::min(wait, sleep_limit);
 }
 
 } // namespace fpga_verbs::served

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "board/emulated_board.h"
-#include "board/function_view.h"
 #include "link/descriptor.h"
 #include "served/protocol.h"
 #include "served/served_client.h"
+#include "served/served_source.h"
 
 #include <atomic>
 #include <cstdint>
@@ -25,6 +25,7 @@ struct ServedBoardOptions {
   unsigned first_function = 1; // that clients may open; those below are the server's own
   uint64_t memory_per_client = uint64_t{4} << 30;
   uint64_t open_within = 5'000'000'000; // nanoseconds; who has nothing open then is not waited for
+  uint64_t idle_before_sleep = 500'000; // nanoseconds; until then its thread looks for work all the time
 };
 
 // Work of the server's thread. A unit is a transaction, a request, an entry set or cleared in a table of DMA
@@ -51,6 +52,9 @@ public:
   // Null: `failure` gives the reason and what would be right.
   static std::unique_ptr<ServedBoard> make(std::shared_ptr<board::EmulatedBoard> board,
                                            const ServedBoardOptions& options, std::string& failure);
+  // Serves the observation of `source`; no function can be opened.
+  static std::unique_ptr<ServedBoard> observed(std::unique_ptr<ServedSource> source, const std::string& path,
+                                               std::string& failure);
   ~ServedBoard();
   ServedBoard(const ServedBoard&) = delete;
   ServedBoard& operator=(const ServedBoard&) = delete;
@@ -66,10 +70,12 @@ public:
 private:
   friend class ServedClient;
 
-  ServedBoard(std::shared_ptr<board::EmulatedBoard> board, const ServedBoardOptions& options);
+  ServedBoard(std::unique_ptr<ServedSource> source, const ServedBoardOptions& options);
+  static std::unique_ptr<ServedBoard> start(std::unique_ptr<ServedSource> source,
+                                            const ServedBoardOptions& options, std::string& failure);
   Reply describe() const;
   std::shared_ptr<board::EmulatedFunction> open(uint32_t number, Reply& reply);
-  std::optional<board::FunctionView> observe(uint32_t number, Reply& reply) const;
+  std::unique_ptr<board::ObserverView> observe(uint32_t number, Reply& reply);
   void opened(const ServedClient& client);
   void observed();
   void count_work(uint64_t units) { units_ += units; }
@@ -79,6 +85,7 @@ private:
   using Clients = std::list<ServedClient>;
 
   void run();
+  void stop_listening();
   bool serve();
   void look_at_sockets(int timeout);
   void hear_all(const std::vector<pollfd>& polled);
@@ -94,7 +101,7 @@ private:
   void note(ServedNotice::Kind kind, const ServedClient& client);
 
   ServedBoardOptions options_;
-  std::shared_ptr<board::EmulatedBoard> board_;
+  std::unique_ptr<ServedSource> source_; // outlives the clients
   link::Descriptor listening_;
   link::Descriptor event_; // the thread is to stop, or memory was given back
   MemoryReclaimer reclaimer_;

@@ -107,9 +107,9 @@ bool ServedClient::reply_to(const Request& request, ServedBoard& board) {
   case RequestKind::unwatch:
     return unwatch(request.number);
   case RequestKind::queue_pairs:
-    return list(request.number, &board::FunctionView::queue_pairs, board);
+    return list(request.number, &board::Observation::queue_pairs, board);
   case RequestKind::regions:
-    return list(request.number, &board::FunctionView::regions, board);
+    return list(request.number, &board::Observation::regions, board);
   case RequestKind::wake:
     break;
   }
@@ -153,18 +153,18 @@ bool ServedClient::observe(uint32_t number, ServedBoard& board) {
     return send(reply);
   }
   std::optional<SealedMemory> page = SealedMemory::make("fpga-verbs-bar", sizeof(ServedPage));
-  std::optional<board::FunctionView> view = board.observe(number, reply);
-  if (!view || !page) {
-    if (view)
+  std::unique_ptr<board::ObserverView> view = board.observe(number, reply);
+  if (view == nullptr || !page) {
+    if (view != nullptr)
       reply.status = Status::exhausted;
     return send(reply);
   }
-  reply.number = number;
+  reply.number = view->underlying_function();
   if (!send(reply, page->descriptor()))
     return false;
   page->drop_descriptor();
   page_ = std::move(page);
-  consumer_.emplace(*static_cast<ServedPage*>(page_->data()), number);
+  consumer_.emplace(*static_cast<ServedPage*>(page_->data()), reply.number);
   view_ = std::move(view);
   board.observed();
   return true;
@@ -173,7 +173,7 @@ bool ServedClient::observe(uint32_t number, ServedBoard& board) {
 // All observers of the same records share one ring. A client that watches again gets its former ring, which
 // it may still have mapped.
 bool ServedClient::watch(uint32_t kind) {
-  if (!view_ || kind >= watches_.size())
+  if (view_ == nullptr || kind >= watches_.size())
     return send({.status = Status::invalid});
   std::unique_ptr<board::BoardWatch>& watch = watches_[kind];
   if (watch == nullptr)
@@ -192,12 +192,12 @@ bool ServedClient::unwatch(uint32_t kind) {
 }
 
 template <class Facts>
-bool ServedClient::list(uint32_t from, uint32_t (board::FunctionView::*find)(uint32_t, std::vector<Facts>&),
+bool ServedClient::list(uint32_t from, uint32_t (board::Observation::*find)(uint32_t, std::vector<Facts>&),
                         ServedBoard& board) {
   std::vector<Facts> found;
   Reply reply;
-  if (view_) {
-    reply.value = ((*view_).*find)(from, found);
+  if (view_ != nullptr) {
+    reply.value = (view_.get()->*find)(from, found);
     reply.number = static_cast<uint32_t>(found.size());
   } else {
     reply.status = Status::invalid;
@@ -270,7 +270,7 @@ unsigned ServedClient::serve(unsigned limit) {
     return 0;
   unsigned done = 0;
   while (done < limit && !is_refused() && consumer_->take(transaction_) == Taken::one) {
-    if (view_)
+    if (view_ != nullptr)
       look(transaction_);
     else
       execute(transaction_);

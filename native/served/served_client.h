@@ -2,7 +2,7 @@
 
 #include "board/board_watch.h"
 #include "board/emulated_function.h"
-#include "board/function_view.h"
+#include "board/observer_view.h"
 #include "link/descriptor.h"
 #include "link/sealed_memory.h"
 #include "served/memory_reclaimer.h"
@@ -39,11 +39,11 @@ public:
   uint64_t since() const { return since_; }
   // Null: no function is open.
   const board::EmulatedFunction* function() const { return function_.get(); }
-  bool observes() const { return view_.has_value(); }
-  bool has_function() const { return function_ != nullptr || view_; }
+  bool observes() const { return view_ != nullptr; }
+  bool has_function() const { return function_ != nullptr || view_ != nullptr; }
   // For a client that has a function open or observes it.
   unsigned underlying_function() const {
-    return view_ ? view_->underlying_function() : function_->facts().underlying_function;
+    return view_ != nullptr ? view_->underlying_function() : function_->facts().underlying_function;
   }
 
   // Reads messages from the socket, up to the first request. False: the client is gone or has violated the
@@ -84,7 +84,7 @@ private:
   bool watch(uint32_t kind);
   bool unwatch(uint32_t kind);
   template <class Facts>
-  bool list(uint32_t from, uint32_t (board::FunctionView::*find)(uint32_t, std::vector<Facts>&),
+  bool list(uint32_t from, uint32_t (board::Observation::*find)(uint32_t, std::vector<Facts>&),
             ServedBoard& board);
   bool allocate(uint64_t bytes, ServedBoard& board);
   bool release(uint64_t address, ServedBoard& board);
@@ -104,7 +104,7 @@ private:
   size_t memory_bytes_ = 0;
   MemoryReclaimer::Pending reclaiming_ = std::make_shared<std::atomic<unsigned>>(0);
   ServedTransaction transaction_;
-  std::optional<board::FunctionView> view_; // of an observer
+  std::unique_ptr<board::ObserverView> view_; // of an observer
   std::array<std::unique_ptr<board::BoardWatch>, board::watch_kinds> watches_;
   std::shared_ptr<board::EmulatedFunction> function_; // goes first: no DMA comes to the memory after it
 };

@@ -30,8 +30,19 @@ constexpr unsigned polls_between_yields = 16;   // in vain
 constexpr unsigned yields_between_checks = 256; // looks whether the server is there
 constexpr uint64_t timeout = 5'000'000'000;     // nanoseconds; who does not serve for so long is gone
 
-OpenFailure refusal(uint32_t number, const Reply& reply) {
-  const std::string function = "underlying function " + std::to_string(number);
+// Of a process that has a function open itself, and shares its observation.
+OpenFailure not_shared(const Request& request) {
+  if (request.kind == RequestKind::observe)
+    return {"EINVAL", "function " + std::to_string(request.number) +
+                          " cannot be observed there: the process has another one open; observe that one"};
+  return {"EINVAL", "its functions cannot be opened there: a process has it open, and others observe it; "
+                    "expected: a command that observes"};
+}
+
+OpenFailure refusal(const Request& request, const Reply& reply) {
+  const std::string function = "underlying function " + std::to_string(request.number);
+  if (reply.status == Status::not_served && reply.first_function >= reply.functions)
+    return not_shared(request);
   const std::string served =
       std::to_string(std::max(1U, reply.first_function)) + " to " + std::to_string(reply.functions - 1);
   switch (reply.status) {
@@ -69,7 +80,7 @@ std::shared_ptr<ServedFunction> ServedFunction::ask(const std::string& path, con
   std::optional<link::SealedMemory> page =
       link::SealedMemory::adopt(std::move(descriptor), sizeof(ServedPage));
   if (reply->status != Status::ok || !page) {
-    failure = refusal(request.number, *reply);
+    failure = refusal(request, *reply);
     return nullptr;
   }
   page->drop_descriptor();

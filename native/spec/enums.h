@@ -196,6 +196,9 @@ enum class ManagementOpcode : uint8_t {
   query_resources = 91,  ///< Report the allocation of resources.
   set_partition_key = 92,  ///< Write an entry of the P_Key table of a port. Control function only.
   moderate_completion_queue = 93,  ///< Set the event moderation of an armed completion queue.
+  inspect_queue_pairs = 94,  ///< List queue pairs and numbers in time-wait; returns the index to continue from, or 0.
+  inspect_regions = 95,  ///< List memory regions and windows; returns the index to continue from, or 0.
+  inspect_registers = 96,  ///< Read registers of a function's page without side effects.
 };
 
 /// Name of a value in the specification; "unknown" if it has none.
@@ -231,6 +234,9 @@ constexpr const char* name(ManagementOpcode value) {
     case ManagementOpcode::query_resources: return "query_resources";
     case ManagementOpcode::set_partition_key: return "set_partition_key";
     case ManagementOpcode::moderate_completion_queue: return "moderate_completion_queue";
+    case ManagementOpcode::inspect_queue_pairs: return "inspect_queue_pairs";
+    case ManagementOpcode::inspect_regions: return "inspect_regions";
+    case ManagementOpcode::inspect_registers: return "inspect_registers";
   }
   return "unknown";
 }

@@ -47,6 +47,7 @@ struct alignas(8) CreateEventQueueInput {
   static constexpr unsigned bytes = 32;
   static constexpr unsigned event_queue_bit = 0, event_queue_width = 8;
   static constexpr unsigned entries_log2_bit = 8, entries_log2_width = 5;
+  static constexpr unsigned observes_bit = 13, observes_width = 1;
   static constexpr unsigned pages_bit = 16, pages_width = 16;
   static constexpr unsigned moderation_count_bit = 32, moderation_count_width = 16;
   static constexpr unsigned moderation_time_bit = 48, moderation_time_width = 16;
@@ -61,6 +62,10 @@ struct alignas(8) CreateEventQueueInput {
   /// log2 of the entries.
   constexpr uint32_t entries_log2() const { return (dwords[0] >> 8) & 0x1fu; }
   constexpr void set_entries_log2(uint32_t value) { dwords[0] = (dwords[0] & 0xffffe0ffu) | ((value & 0x1fu) << 8); }
+
+  /// Not of queue 0: the queue gets a copy of each asynchronous event of the function, of function 0 those of all functions.
+  constexpr uint32_t observes() const { return (dwords[0] >> 13) & 0x1u; }
+  constexpr void set_observes(uint32_t value) { dwords[0] = (dwords[0] & 0xffffdfffu) | ((value & 0x1u) << 13); }
 
   /// Length of the page list. Unit: pages.
   constexpr uint32_t pages() const { return dwords[0] >> 16; }
@@ -82,7 +87,7 @@ struct alignas(8) CreateEventQueueInput {
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe000u) | dwords[4] | dwords[5] | dwords[6] | dwords[7]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xc000u) | dwords[4] | dwords[5] | dwords[6] | dwords[7]) == 0; }
 
   constexpr bool operator==(const CreateEventQueueInput&) const = default;
 };
@@ -818,6 +823,266 @@ struct alignas(8) SetGlobalIdentifierInput {
 };
 static_assert(sizeof(SetGlobalIdentifierInput) == SetGlobalIdentifierInput::bytes && offsetof(SetGlobalIdentifierInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<SetGlobalIdentifierInput> && std::is_standard_layout_v<SetGlobalIdentifierInput>);
+
+/// Input of inspect_queue_pairs and inspect_regions. The output is a list of up to 32 inspected_queue_pair or inspected_region. The completion's output is the index to continue from, or 0: there are no more. A command looks at a bounded number of indices, so a list can be empty before the end.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
+struct alignas(8) InspectInput {
+  static constexpr unsigned bytes = 16;
+  static constexpr unsigned functions_bit = 0, functions_width = 32;
+  static constexpr unsigned from_bit = 32, from_width = 32;
+
+  std::array<uint32_t, 4> dwords{};
+
+  /// Functions whose objects are listed, one bit each. Function 0 may set all bits, another function its own.
+  constexpr uint32_t functions() const { return dwords[0]; }
+  constexpr void set_functions(uint32_t value) { dwords[0] = value; }
+
+  /// Index to begin from; 0: the first.
+  constexpr uint32_t from() const { return dwords[1]; }
+  constexpr void set_from(uint32_t value) { dwords[1] = value; }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return (dwords[2] | dwords[3]) == 0; }
+
+  constexpr bool operator==(const InspectInput&) const = default;
+};
+static_assert(sizeof(InspectInput) == InspectInput::bytes && offsetof(InspectInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<InspectInput> && std::is_standard_layout_v<InspectInput>);
+
+/// An existing queue pair; or, with time_wait_left, a number in time-wait (US7095750): then the fields after it are 0, and queue_pair_number and underlying_function are those of the queue pair that had it.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
+struct alignas(8) InspectedQueuePair {
+  static constexpr unsigned bytes = 96;
+  static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
+  static constexpr unsigned underlying_function_bit = 24, underlying_function_width = 8;
+  static constexpr unsigned virtual_queue_pair_bit = 32, virtual_queue_pair_width = 24;
+  static constexpr unsigned time_wait_left_bit = 64, time_wait_left_width = 32;
+  static constexpr unsigned service_type_bit = 96, service_type_width = 4;
+  static constexpr unsigned state_bit = 100, state_width = 4;
+  static constexpr unsigned hold_bit = 104, hold_width = 3;
+  static constexpr unsigned quality_of_service_level_bit = 107, quality_of_service_level_width = 2;
+  static constexpr unsigned port_bit = 120, port_width = 8;
+  static constexpr unsigned protection_domain_bit = 128, protection_domain_width = 32;
+  static constexpr unsigned send_completion_queue_bit = 160, send_completion_queue_width = 32;
+  static constexpr unsigned receive_completion_queue_bit = 192, receive_completion_queue_width = 32;
+  static constexpr unsigned shared_receive_queue_bit = 224, shared_receive_queue_width = 32;
+  static constexpr unsigned destination_queue_pair_bit = 256, destination_queue_pair_width = 24;
+  static constexpr unsigned destination_local_identifier_bit = 288, destination_local_identifier_width = 16;
+  static constexpr unsigned next_bit = 304, next_width = 16;
+  static constexpr unsigned posted_bit = 320, posted_width = 16;
+  static constexpr unsigned acknowledged_bit = 336, acknowledged_width = 16;
+  static constexpr unsigned receive_head_bit = 352, receive_head_width = 16;
+  static constexpr unsigned receive_tail_bit = 368, receive_tail_width = 16;
+  static constexpr unsigned next_psn_bit = 384, next_psn_width = 24;
+  static constexpr unsigned expected_psn_bit = 416, expected_psn_width = 24;
+  static constexpr unsigned destination_gid_byte = 56, destination_gid_bytes = 16;
+
+  std::array<uint32_t, 24> dwords{};
+
+  /// Number in commands, completions and events.
+  constexpr uint32_t queue_pair_number() const { return dwords[0] & 0xffffffu; }
+  constexpr void set_queue_pair_number(uint32_t value) { dwords[0] = (dwords[0] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Function.
+  constexpr uint32_t underlying_function() const { return dwords[0] >> 24; }
+  constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xffffffu) | ((value & 0xffu) << 24); }
+
+  /// Number that peers use.
+  constexpr uint32_t virtual_queue_pair() const { return dwords[1] & 0xffffffu; }
+  constexpr void set_virtual_queue_pair(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Until the number leaves time-wait; 0: it is not in time-wait. Unit: microseconds.
+  constexpr uint32_t time_wait_left() const { return dwords[2]; }
+  constexpr void set_time_wait_left(uint32_t value) { dwords[2] = value; }
+
+  /// Transport service.
+  constexpr ServiceType service_type() const { return static_cast<ServiceType>(dwords[3] & 0xfu); }
+  constexpr void set_service_type(ServiceType value) { dwords[3] = (dwords[3] & 0xfffffff0u) | (static_cast<uint32_t>(value) & 0xfu); }
+
+  /// State.
+  constexpr QueuePairState state() const { return static_cast<QueuePairState>((dwords[3] >> 4) & 0xfu); }
+  constexpr void set_state(QueuePairState value) { dwords[3] = (dwords[3] & 0xffffff0fu) | ((static_cast<uint32_t>(value) & 0xfu) << 4); }
+
+  /// Why the send queue waits.
+  constexpr SendHold hold() const { return static_cast<SendHold>((dwords[3] >> 8) & 0x7u); }
+  constexpr void set_hold(SendHold value) { dwords[3] = (dwords[3] & 0xfffff8ffu) | ((static_cast<uint32_t>(value) & 0x7u) << 8); }
+
+  /// QoS level.
+  constexpr QualityOfServiceLevel quality_of_service_level() const { return static_cast<QualityOfServiceLevel>((dwords[3] >> 11) & 0x3u); }
+  constexpr void set_quality_of_service_level(QualityOfServiceLevel value) { dwords[3] = (dwords[3] & 0xffffe7ffu) | ((static_cast<uint32_t>(value) & 0x3u) << 11); }
+
+  /// Port, from 1; 0: none yet.
+  constexpr uint32_t port() const { return dwords[3] >> 24; }
+  constexpr void set_port(uint32_t value) { dwords[3] = (dwords[3] & 0xffffffu) | ((value & 0xffu) << 24); }
+
+  /// Protection domain.
+  constexpr uint32_t protection_domain() const { return dwords[4]; }
+  constexpr void set_protection_domain(uint32_t value) { dwords[4] = value; }
+
+  /// Completion queue of the send queue.
+  constexpr uint32_t send_completion_queue() const { return dwords[5]; }
+  constexpr void set_send_completion_queue(uint32_t value) { dwords[5] = value; }
+
+  /// Completion queue of the receive queue.
+  constexpr uint32_t receive_completion_queue() const { return dwords[6]; }
+  constexpr void set_receive_completion_queue(uint32_t value) { dwords[6] = value; }
+
+  /// Shared receive queue; 0: none.
+  constexpr uint32_t shared_receive_queue() const { return dwords[7]; }
+  constexpr void set_shared_receive_queue(uint32_t value) { dwords[7] = value; }
+
+  /// Peer of a connection.
+  constexpr uint32_t destination_queue_pair() const { return dwords[8] & 0xffffffu; }
+  constexpr void set_destination_queue_pair(uint32_t value) { dwords[8] = (dwords[8] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// LID of the peer (InfiniBand).
+  constexpr uint32_t destination_local_identifier() const { return dwords[9] & 0xffffu; }
+  constexpr void set_destination_local_identifier(uint32_t value) { dwords[9] = (dwords[9] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Next sequence number to execute.
+  constexpr uint32_t next() const { return dwords[9] >> 16; }
+  constexpr void set_next(uint32_t value) { dwords[9] = (dwords[9] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// Newest posted.
+  constexpr uint32_t posted() const { return dwords[10] & 0xffffu; }
+  constexpr void set_posted(uint32_t value) { dwords[10] = (dwords[10] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Oldest unacknowledged.
+  constexpr uint32_t acknowledged() const { return dwords[10] >> 16; }
+  constexpr void set_acknowledged(uint32_t value) { dwords[10] = (dwords[10] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// Next receive to take.
+  constexpr uint32_t receive_head() const { return dwords[11] & 0xffffu; }
+  constexpr void set_receive_head(uint32_t value) { dwords[11] = (dwords[11] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// After the newest receive that the device knows.
+  constexpr uint32_t receive_tail() const { return dwords[11] >> 16; }
+  constexpr void set_receive_tail(uint32_t value) { dwords[11] = (dwords[11] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// nPSN.
+  constexpr uint32_t next_psn() const { return dwords[12] & 0xffffffu; }
+  constexpr void set_next_psn(uint32_t value) { dwords[12] = (dwords[12] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// ePSN.
+  constexpr uint32_t expected_psn() const { return dwords[13] & 0xffffffu; }
+  constexpr void set_expected_psn(uint32_t value) { dwords[13] = (dwords[13] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// GID of the peer.
+  std::span<const uint8_t, 16> destination_gid() const {
+    return std::span<const uint8_t, 16>(reinterpret_cast<const uint8_t*>(dwords.data()) + 56, 16);
+  }
+  void set_destination_gid(std::span<const uint8_t, 16> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 56, value.data(), 16);
+  }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xff000000u) | (dwords[3] & 0xffe000u) | (dwords[8] & 0xff000000u) | (dwords[12] & 0xff000000u) | (dwords[13] & 0xff000000u) | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23]) == 0; }
+
+  constexpr bool operator==(const InspectedQueuePair&) const = default;
+};
+static_assert(sizeof(InspectedQueuePair) == InspectedQueuePair::bytes && offsetof(InspectedQueuePair, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<InspectedQueuePair> && std::is_standard_layout_v<InspectedQueuePair>);
+
+/// An existing memory region or window.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
+struct alignas(8) InspectedRegion {
+  static constexpr unsigned bytes = 48;
+  static constexpr unsigned key_bit = 0, key_width = 32;
+  static constexpr unsigned underlying_function_bit = 32, underlying_function_width = 8;
+  static constexpr unsigned access_flags_bit = 40, access_flags_width = 8;
+  static constexpr unsigned page_log2_bit = 48, page_log2_width = 8;
+  static constexpr unsigned is_window_bit = 56, is_window_width = 1;
+  static constexpr unsigned quiesced_bit = 57, quiesced_width = 1;
+  static constexpr unsigned protection_domain_bit = 64, protection_domain_width = 32;
+  static constexpr unsigned in_flight_bit = 96, in_flight_width = 32;
+  static constexpr unsigned base_bit = 128, base_width = 64;
+  static constexpr unsigned length_bit = 192, length_width = 64;
+  static constexpr unsigned windows_bit = 256, windows_width = 32;
+
+  std::array<uint32_t, 12> dwords{};
+
+  /// L_Key and R_Key.
+  constexpr uint32_t key() const { return dwords[0]; }
+  constexpr void set_key(uint32_t value) { dwords[0] = value; }
+
+  /// Function.
+  constexpr uint32_t underlying_function() const { return dwords[1] & 0xffu; }
+  constexpr void set_underlying_function(uint32_t value) { dwords[1] = (dwords[1] & 0xffffff00u) | (value & 0xffu); }
+
+  /// Rights: bits of access_flag.
+  constexpr uint32_t access_flags() const { return (dwords[1] >> 8) & 0xffu; }
+  constexpr void set_access_flags(uint32_t value) { dwords[1] = (dwords[1] & 0xffff00ffu) | ((value & 0xffu) << 8); }
+
+  /// log2 of its page size in bytes.
+  constexpr uint32_t page_log2() const { return (dwords[1] >> 16) & 0xffu; }
+  constexpr void set_page_log2(uint32_t value) { dwords[1] = (dwords[1] & 0xff00ffffu) | ((value & 0xffu) << 16); }
+
+  /// A memory window.
+  constexpr uint32_t is_window() const { return (dwords[1] >> 24) & 0x1u; }
+  constexpr void set_is_window(uint32_t value) { dwords[1] = (dwords[1] & 0xfeffffffu) | ((value & 0x1u) << 24); }
+
+  /// The key is being invalidated: no new access starts.
+  constexpr uint32_t quiesced() const { return (dwords[1] >> 25) & 0x1u; }
+  constexpr void set_quiesced(uint32_t value) { dwords[1] = (dwords[1] & 0xfdffffffu) | ((value & 0x1u) << 25); }
+
+  /// Protection domain.
+  constexpr uint32_t protection_domain() const { return dwords[2]; }
+  constexpr void set_protection_domain(uint32_t value) { dwords[2] = value; }
+
+  /// Accesses in flight.
+  constexpr uint32_t in_flight() const { return dwords[3]; }
+  constexpr void set_in_flight(uint32_t value) { dwords[3] = value; }
+
+  /// First address. Unit: bytes.
+  constexpr uint64_t base() const { return uint64_t{dwords[5]} << 32 | dwords[4]; }
+  constexpr void set_base(uint64_t value) {
+    dwords[4] = static_cast<uint32_t>(value);
+    dwords[5] = static_cast<uint32_t>(value >> 32);
+  }
+
+  /// Length. Unit: bytes.
+  constexpr uint64_t length() const { return uint64_t{dwords[7]} << 32 | dwords[6]; }
+  constexpr void set_length(uint64_t value) {
+    dwords[6] = static_cast<uint32_t>(value);
+    dwords[7] = static_cast<uint32_t>(value >> 32);
+  }
+
+  /// Windows bound to a region.
+  constexpr uint32_t windows() const { return dwords[8]; }
+  constexpr void set_windows(uint32_t value) { dwords[8] = value; }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xfc000000u) | dwords[9] | dwords[10] | dwords[11]) == 0; }
+
+  constexpr bool operator==(const InspectedRegion&) const = default;
+};
+static_assert(sizeof(InspectedRegion) == InspectedRegion::bytes && offsetof(InspectedRegion, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<InspectedRegion> && std::is_standard_layout_v<InspectedRegion>);
+
+/// Input of inspect_registers, followed by `count` offsets in the function's register page, 32 bits each, multiples of 4. The output has a DWORD for each, all read at the same time; all ones: no register, or one whose read has a side effect. The halves of a 64-bit register are not latched.
+/// Little-endian; bits count from the least significant one. Setters truncate values to the field width.
+struct alignas(8) InspectRegistersInput {
+  static constexpr unsigned bytes = 8;
+  static constexpr unsigned underlying_function_bit = 0, underlying_function_width = 8;
+  static constexpr unsigned count_bit = 16, count_width = 16;
+
+  std::array<uint32_t, 2> dwords{};
+
+  /// Function. Function 0 may name all, another function itself.
+  constexpr uint32_t underlying_function() const { return dwords[0] & 0xffu; }
+  constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xffffff00u) | (value & 0xffu); }
+
+  /// Registers, 1 to 256.
+  constexpr uint32_t count() const { return dwords[0] >> 16; }
+  constexpr void set_count(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xff00u) | dwords[1]) == 0; }
+
+  constexpr bool operator==(const InspectRegistersInput&) const = default;
+};
+static_assert(sizeof(InspectRegistersInput) == InspectRegistersInput::bytes && offsetof(InspectRegistersInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<InspectRegistersInput> && std::is_standard_layout_v<InspectRegistersInput>);
 
 /// Output of query_port, followed by the function's GID table (of gid_entry) and the P_Key table (of partition_key_entry). The input modifier is the port, from 1.
 /// Little-endian; bits count from the least significant one. Setters truncate values to the field width.

@@ -342,7 +342,8 @@ struct alignas(8) EventQueueEntry {
   static constexpr unsigned object_bit = 32, object_width = 32;
   static constexpr unsigned detail_bit = 64, detail_width = 64;
   static constexpr unsigned timestamp_bit = 128, timestamp_width = 64;
-  static constexpr unsigned lost_bit = 192, lost_width = 32;
+  static constexpr unsigned lost_bit = 192, lost_width = 24;
+  static constexpr unsigned underlying_function_bit = 216, underlying_function_width = 8;
   static constexpr unsigned phase_bit = 224, phase_width = 1;
   static constexpr unsigned sequence_bit = 225, sequence_width = 31;
 
@@ -378,9 +379,13 @@ struct alignas(8) EventQueueEntry {
     dwords[5] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// Events lost before this one.
-  constexpr uint32_t lost() const { return dwords[6]; }
-  constexpr void set_lost(uint32_t value) { dwords[6] = value; }
+  /// Events lost before this one; the largest value: that many or more.
+  constexpr uint32_t lost() const { return dwords[6] & 0xffffffu; }
+  constexpr void set_lost(uint32_t value) { dwords[6] = (dwords[6] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Function that the event is for.
+  constexpr uint32_t underlying_function() const { return dwords[6] >> 24; }
+  constexpr void set_underlying_function(uint32_t value) { dwords[6] = (dwords[6] & 0xffffffu) | ((value & 0xffu) << 24); }
 
   /// Alternates each time the ring wraps, starting with 1.
   constexpr uint32_t phase() const { return dwords[7] & 0x1u; }

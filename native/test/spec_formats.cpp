@@ -348,6 +348,7 @@ void move_mailbox_header(SpecMove& move, MailboxHeader& format) {
 void move_create_event_queue_input(SpecMove& move, CreateEventQueueInput& format) {
   SPEC_NUMBER(event_queue)
   SPEC_NUMBER(entries_log2)
+  SPEC_NUMBER(observes)
   SPEC_NUMBER(pages)
   SPEC_NUMBER(moderation_count)
   SPEC_NUMBER(moderation_time)
@@ -490,6 +491,56 @@ void move_set_global_identifier_input(SpecMove& move, SetGlobalIdentifierInput& 
   SPEC_NUMBER(port)
   SPEC_NUMBER(gid_index)
   SPEC_BYTES(gid, 16)
+}
+
+void move_inspect_input(SpecMove& move, InspectInput& format) {
+  SPEC_NUMBER(functions)
+  SPEC_NUMBER(from)
+}
+
+void move_inspected_queue_pair(SpecMove& move, InspectedQueuePair& format) {
+  SPEC_NUMBER(queue_pair_number)
+  SPEC_NUMBER(underlying_function)
+  SPEC_NUMBER(virtual_queue_pair)
+  SPEC_NUMBER(time_wait_left)
+  SPEC_NUMBER(service_type)
+  SPEC_NUMBER(state)
+  SPEC_NUMBER(hold)
+  SPEC_NUMBER(quality_of_service_level)
+  SPEC_NUMBER(port)
+  SPEC_NUMBER(protection_domain)
+  SPEC_NUMBER(send_completion_queue)
+  SPEC_NUMBER(receive_completion_queue)
+  SPEC_NUMBER(shared_receive_queue)
+  SPEC_NUMBER(destination_queue_pair)
+  SPEC_NUMBER(destination_local_identifier)
+  SPEC_NUMBER(next)
+  SPEC_NUMBER(posted)
+  SPEC_NUMBER(acknowledged)
+  SPEC_NUMBER(receive_head)
+  SPEC_NUMBER(receive_tail)
+  SPEC_NUMBER(next_psn)
+  SPEC_NUMBER(expected_psn)
+  SPEC_BYTES(destination_gid, 16)
+}
+
+void move_inspected_region(SpecMove& move, InspectedRegion& format) {
+  SPEC_NUMBER(key)
+  SPEC_NUMBER(underlying_function)
+  SPEC_NUMBER(access_flags)
+  SPEC_NUMBER(page_log2)
+  SPEC_NUMBER(is_window)
+  SPEC_NUMBER(quiesced)
+  SPEC_NUMBER(protection_domain)
+  SPEC_NUMBER(in_flight)
+  SPEC_NUMBER(base)
+  SPEC_NUMBER(length)
+  SPEC_NUMBER(windows)
+}
+
+void move_inspect_registers_input(SpecMove& move, InspectRegistersInput& format) {
+  SPEC_NUMBER(underlying_function)
+  SPEC_NUMBER(count)
 }
 
 void move_query_port_output(SpecMove& move, QueryPortOutput& format) {
@@ -750,6 +801,7 @@ void move_event_queue_entry(SpecMove& move, EventQueueEntry& format) {
   SPEC_NUMBER(detail)
   SPEC_NUMBER(timestamp)
   SPEC_NUMBER(lost)
+  SPEC_NUMBER(underlying_function)
   SPEC_NUMBER(phase)
   SPEC_NUMBER(sequence)
 }
@@ -831,6 +883,10 @@ const std::map<std::string_view, SpecFormat>& spec_formats() {
       {"multicast_input", spec_format<MulticastInput, move_multicast_input>()},
       {"set_partition_key_input", spec_format<SetPartitionKeyInput, move_set_partition_key_input>()},
       {"set_global_identifier_input", spec_format<SetGlobalIdentifierInput, move_set_global_identifier_input>()},
+      {"inspect_input", spec_format<InspectInput, move_inspect_input>()},
+      {"inspected_queue_pair", spec_format<InspectedQueuePair, move_inspected_queue_pair>()},
+      {"inspected_region", spec_format<InspectedRegion, move_inspected_region>()},
+      {"inspect_registers_input", spec_format<InspectRegistersInput, move_inspect_registers_input>()},
       {"query_port_output", spec_format<QueryPortOutput, move_query_port_output>()},
       {"gid_entry", spec_format<GidEntry, move_gid_entry>()},
       {"partition_key_entry", spec_format<PartitionKeyEntry, move_partition_key_entry>()},

@@ -269,7 +269,7 @@ describe('an observer', () => {
     expect(() => observe(control, 1).watchPackets()).toThrow(
       expect.objectContaining({
         code: 'ENOTSUP',
-        message: 'packets are watched through the control function, 0',
+        message: 'packets are watched through the control function, 0, of an emulated board',
       }),
     );
     expect(new DataView(watch.head.buffer).getUint32(0, true)).toBe(0x0a0d0d0a); // section header block

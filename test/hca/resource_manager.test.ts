@@ -74,7 +74,7 @@ describe('resource_manager', () => {
     ]);
   });
 
-  it.each([0, 63, 94, 255])('does not know opcode %i', (opcode) => {
+  it.each([0, 63, 97, 255])('does not know opcode %i', (opcode) => {
     const { host } = makeHost();
     expect(host.execute(opcode as ManagementOpcode)).toMatchObject({ status: unknownOpcode, opcode });
   });

@@ -231,7 +231,10 @@ package hca_spec_pkg;
     MANAGEMENT_OPCODE_ALLOCATE_RESOURCES = 8'd90,  // Execute resource allocation requests: all of them or none.
     MANAGEMENT_OPCODE_QUERY_RESOURCES = 8'd91,  // Report the allocation of resources.
     MANAGEMENT_OPCODE_SET_PARTITION_KEY = 8'd92,  // Write an entry of the P_Key table of a port. Control function only.
-    MANAGEMENT_OPCODE_MODERATE_COMPLETION_QUEUE = 8'd93  // Set the event moderation of an armed completion queue.
+    MANAGEMENT_OPCODE_MODERATE_COMPLETION_QUEUE = 8'd93,  // Set the event moderation of an armed completion queue.
+    MANAGEMENT_OPCODE_INSPECT_QUEUE_PAIRS = 8'd94,  // List queue pairs and numbers in time-wait; returns the index to continue from, or 0.
+    MANAGEMENT_OPCODE_INSPECT_REGIONS = 8'd95,  // List memory regions and windows; returns the index to continue from, or 0.
+    MANAGEMENT_OPCODE_INSPECT_REGISTERS = 8'd96  // Read registers of a function's page without side effects.
   } management_opcode_t;
 
   // Outcome of a management command.
@@ -1778,6 +1781,8 @@ package hca_spec_pkg;
   localparam int unsigned CREATE_EVENT_QUEUE_INPUT_EVENT_QUEUE_WIDTH = 8;
   localparam int unsigned CREATE_EVENT_QUEUE_INPUT_ENTRIES_LOG2_LSB = 8;
   localparam int unsigned CREATE_EVENT_QUEUE_INPUT_ENTRIES_LOG2_WIDTH = 5;
+  localparam int unsigned CREATE_EVENT_QUEUE_INPUT_OBSERVES_LSB = 13;
+  localparam int unsigned CREATE_EVENT_QUEUE_INPUT_OBSERVES_WIDTH = 1;
   localparam int unsigned CREATE_EVENT_QUEUE_INPUT_PAGES_LSB = 16;
   localparam int unsigned CREATE_EVENT_QUEUE_INPUT_PAGES_WIDTH = 16;
   localparam int unsigned CREATE_EVENT_QUEUE_INPUT_MODERATION_COUNT_LSB = 32;
@@ -1787,13 +1792,14 @@ package hca_spec_pkg;
   localparam int unsigned CREATE_EVENT_QUEUE_INPUT_HEAD_ADDRESS_LSB = 64;
   localparam int unsigned CREATE_EVENT_QUEUE_INPUT_HEAD_ADDRESS_WIDTH = 64;
   typedef struct packed {
+    logic [63:0] reserved_9;
     logic [63:0] reserved_8;
-    logic [63:0] reserved_7;
     logic [63:0] head_address;  // DMA address of the host's head, a ring_head. Unit: bytes.
     logic [15:0] moderation_time;  // or after this time. Unit: microseconds.
     logic [15:0] moderation_count;  // Interrupt after this many events, Unit: events.
     logic [15:0] pages;  // Length of the page list. Unit: pages.
-    logic [2:0] reserved_2;
+    logic [1:0] reserved_3;
+    logic observes;  // Not of queue 0: the queue gets a copy of each asynchronous event of the function, of function 0 those of all functions.
     logic [4:0] entries_log2;  // log2 of the entries.
     logic [7:0] event_queue;  // Number, 0 to 7. Queue 0 receives asynchronous events. The queue signals the MSI-X vector of the same number.
   } create_event_queue_input_t;
@@ -2220,6 +2226,154 @@ package hca_spec_pkg;
     logic [7:0] gid_index;  // Entry of the function's GID table at the port. Entry 0 cannot be changed.
     logic [7:0] port;  // Port, from 1.
   } set_global_identifier_input_t;
+
+  // Input of inspect_queue_pairs and inspect_regions. The output is a list of up to 32 inspected_queue_pair or inspected_region. The completion's output is the index to continue from, or 0: there are no more. A command looks at a bounded number of indices, so a list can be empty before the end.
+  localparam int unsigned INSPECT_INPUT_BYTES = 16;
+  localparam int unsigned INSPECT_INPUT_FUNCTIONS_LSB = 0;
+  localparam int unsigned INSPECT_INPUT_FUNCTIONS_WIDTH = 32;
+  localparam int unsigned INSPECT_INPUT_FROM_LSB = 32;
+  localparam int unsigned INSPECT_INPUT_FROM_WIDTH = 32;
+  typedef struct packed {
+    logic [63:0] reserved_2;
+    logic [31:0] from;  // Index to begin from; 0: the first.
+    logic [31:0] functions;  // Functions whose objects are listed, one bit each. Function 0 may set all bits, another function its own.
+  } inspect_input_t;
+
+  // An existing queue pair; or, with time_wait_left, a number in time-wait (US7095750): then the fields after it are 0, and queue_pair_number and underlying_function are those of the queue pair that had it.
+  localparam int unsigned INSPECTED_QUEUE_PAIR_BYTES = 96;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_QUEUE_PAIR_NUMBER_LSB = 0;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_QUEUE_PAIR_NUMBER_WIDTH = 24;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_UNDERLYING_FUNCTION_LSB = 24;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_UNDERLYING_FUNCTION_WIDTH = 8;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_VIRTUAL_QUEUE_PAIR_LSB = 32;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_VIRTUAL_QUEUE_PAIR_WIDTH = 24;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_TIME_WAIT_LEFT_LSB = 64;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_TIME_WAIT_LEFT_WIDTH = 32;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_SERVICE_TYPE_LSB = 96;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_SERVICE_TYPE_WIDTH = 4;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_STATE_LSB = 100;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_STATE_WIDTH = 4;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_HOLD_LSB = 104;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_HOLD_WIDTH = 3;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_QUALITY_OF_SERVICE_LEVEL_LSB = 107;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_QUALITY_OF_SERVICE_LEVEL_WIDTH = 2;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_PORT_LSB = 120;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_PORT_WIDTH = 8;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_PROTECTION_DOMAIN_LSB = 128;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_PROTECTION_DOMAIN_WIDTH = 32;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_SEND_COMPLETION_QUEUE_LSB = 160;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_SEND_COMPLETION_QUEUE_WIDTH = 32;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_RECEIVE_COMPLETION_QUEUE_LSB = 192;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_RECEIVE_COMPLETION_QUEUE_WIDTH = 32;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_SHARED_RECEIVE_QUEUE_LSB = 224;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_SHARED_RECEIVE_QUEUE_WIDTH = 32;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_DESTINATION_QUEUE_PAIR_LSB = 256;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_DESTINATION_QUEUE_PAIR_WIDTH = 24;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_DESTINATION_LOCAL_IDENTIFIER_LSB = 288;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_DESTINATION_LOCAL_IDENTIFIER_WIDTH = 16;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_NEXT_LSB = 304;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_NEXT_WIDTH = 16;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_POSTED_LSB = 320;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_POSTED_WIDTH = 16;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_ACKNOWLEDGED_LSB = 336;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_ACKNOWLEDGED_WIDTH = 16;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_RECEIVE_HEAD_LSB = 352;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_RECEIVE_HEAD_WIDTH = 16;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_RECEIVE_TAIL_LSB = 368;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_RECEIVE_TAIL_WIDTH = 16;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_NEXT_PSN_LSB = 384;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_NEXT_PSN_WIDTH = 24;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_EXPECTED_PSN_LSB = 416;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_EXPECTED_PSN_WIDTH = 24;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_DESTINATION_GID_LSB = 448;
+  localparam int unsigned INSPECTED_QUEUE_PAIR_DESTINATION_GID_WIDTH = 8;
+  typedef struct packed {
+    logic [63:0] reserved_30;
+    logic [63:0] reserved_29;
+    logic [63:0] reserved_28;
+    logic [127:0] destination_gid;  // GID of the peer.
+    logic [7:0] reserved_26;
+    logic [23:0] expected_psn;  // ePSN.
+    logic [7:0] reserved_24;
+    logic [23:0] next_psn;  // nPSN.
+    logic [15:0] receive_tail;  // After the newest receive that the device knows.
+    logic [15:0] receive_head;  // Next receive to take.
+    logic [15:0] acknowledged;  // Oldest unacknowledged.
+    logic [15:0] posted;  // Newest posted.
+    logic [15:0] next;  // Next sequence number to execute.
+    logic [15:0] destination_local_identifier;  // LID of the peer (InfiniBand).
+    logic [7:0] reserved_16;
+    logic [23:0] destination_queue_pair;  // Peer of a connection.
+    logic [31:0] shared_receive_queue;  // Shared receive queue; 0: none.
+    logic [31:0] receive_completion_queue;  // Completion queue of the receive queue.
+    logic [31:0] send_completion_queue;  // Completion queue of the send queue.
+    logic [31:0] protection_domain;  // Protection domain.
+    logic [7:0] port;  // Port, from 1; 0: none yet.
+    logic [10:0] reserved_9;
+    quality_of_service_level_t quality_of_service_level;  // QoS level.
+    send_hold_t hold;  // Why the send queue waits.
+    queue_pair_state_t state;  // State.
+    service_type_t service_type;  // Transport service.
+    logic [31:0] time_wait_left;  // Until the number leaves time-wait; 0: it is not in time-wait. Unit: microseconds.
+    logic [7:0] reserved_3;
+    logic [23:0] virtual_queue_pair;  // Number that peers use.
+    logic [7:0] underlying_function;  // Function.
+    logic [23:0] queue_pair_number;  // Number in commands, completions and events.
+  } inspected_queue_pair_t;
+
+  // An existing memory region or window.
+  localparam int unsigned INSPECTED_REGION_BYTES = 48;
+  localparam int unsigned INSPECTED_REGION_KEY_LSB = 0;
+  localparam int unsigned INSPECTED_REGION_KEY_WIDTH = 32;
+  localparam int unsigned INSPECTED_REGION_UNDERLYING_FUNCTION_LSB = 32;
+  localparam int unsigned INSPECTED_REGION_UNDERLYING_FUNCTION_WIDTH = 8;
+  localparam int unsigned INSPECTED_REGION_ACCESS_FLAGS_LSB = 40;
+  localparam int unsigned INSPECTED_REGION_ACCESS_FLAGS_WIDTH = 8;
+  localparam int unsigned INSPECTED_REGION_PAGE_LOG2_LSB = 48;
+  localparam int unsigned INSPECTED_REGION_PAGE_LOG2_WIDTH = 8;
+  localparam int unsigned INSPECTED_REGION_IS_WINDOW_LSB = 56;
+  localparam int unsigned INSPECTED_REGION_IS_WINDOW_WIDTH = 1;
+  localparam int unsigned INSPECTED_REGION_QUIESCED_LSB = 57;
+  localparam int unsigned INSPECTED_REGION_QUIESCED_WIDTH = 1;
+  localparam int unsigned INSPECTED_REGION_PROTECTION_DOMAIN_LSB = 64;
+  localparam int unsigned INSPECTED_REGION_PROTECTION_DOMAIN_WIDTH = 32;
+  localparam int unsigned INSPECTED_REGION_IN_FLIGHT_LSB = 96;
+  localparam int unsigned INSPECTED_REGION_IN_FLIGHT_WIDTH = 32;
+  localparam int unsigned INSPECTED_REGION_BASE_LSB = 128;
+  localparam int unsigned INSPECTED_REGION_BASE_WIDTH = 64;
+  localparam int unsigned INSPECTED_REGION_LENGTH_LSB = 192;
+  localparam int unsigned INSPECTED_REGION_LENGTH_WIDTH = 64;
+  localparam int unsigned INSPECTED_REGION_WINDOWS_LSB = 256;
+  localparam int unsigned INSPECTED_REGION_WINDOWS_WIDTH = 32;
+  typedef struct packed {
+    logic [63:0] reserved_13;
+    logic [31:0] reserved_12;
+    logic [31:0] windows;  // Windows bound to a region.
+    logic [63:0] length;  // Length. Unit: bytes.
+    logic [63:0] base;  // First address. Unit: bytes.
+    logic [31:0] in_flight;  // Accesses in flight.
+    logic [31:0] protection_domain;  // Protection domain.
+    logic [5:0] reserved_6;
+    logic quiesced;  // The key is being invalidated: no new access starts.
+    logic is_window;  // A memory window.
+    logic [7:0] page_log2;  // log2 of its page size in bytes.
+    logic [7:0] access_flags;  // Rights: bits of access_flag.
+    logic [7:0] underlying_function;  // Function.
+    logic [31:0] key;  // L_Key and R_Key.
+  } inspected_region_t;
+
+  // Input of inspect_registers, followed by `count` offsets in the function's register page, 32 bits each, multiples of 4. The output has a DWORD for each, all read at the same time; all ones: no register, or one whose read has a side effect. The halves of a 64-bit register are not latched.
+  localparam int unsigned INSPECT_REGISTERS_INPUT_BYTES = 8;
+  localparam int unsigned INSPECT_REGISTERS_INPUT_UNDERLYING_FUNCTION_LSB = 0;
+  localparam int unsigned INSPECT_REGISTERS_INPUT_UNDERLYING_FUNCTION_WIDTH = 8;
+  localparam int unsigned INSPECT_REGISTERS_INPUT_COUNT_LSB = 16;
+  localparam int unsigned INSPECT_REGISTERS_INPUT_COUNT_WIDTH = 16;
+  typedef struct packed {
+    logic [31:0] reserved_3;
+    logic [15:0] count;  // Registers, 1 to 256.
+    logic [7:0] reserved_1;
+    logic [7:0] underlying_function;  // Function. Function 0 may name all, another function itself.
+  } inspect_registers_input_t;
 
   // Output of query_port, followed by the function's GID table (of gid_entry) and the P_Key table (of partition_key_entry). The input modifier is the port, from 1.
   localparam int unsigned QUERY_PORT_OUTPUT_BYTES = 64;
@@ -2911,7 +3065,9 @@ package hca_spec_pkg;
   localparam int unsigned EVENT_QUEUE_ENTRY_TIMESTAMP_LSB = 128;
   localparam int unsigned EVENT_QUEUE_ENTRY_TIMESTAMP_WIDTH = 64;
   localparam int unsigned EVENT_QUEUE_ENTRY_LOST_LSB = 192;
-  localparam int unsigned EVENT_QUEUE_ENTRY_LOST_WIDTH = 32;
+  localparam int unsigned EVENT_QUEUE_ENTRY_LOST_WIDTH = 24;
+  localparam int unsigned EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_LSB = 216;
+  localparam int unsigned EVENT_QUEUE_ENTRY_UNDERLYING_FUNCTION_WIDTH = 8;
   localparam int unsigned EVENT_QUEUE_ENTRY_PHASE_LSB = 224;
   localparam int unsigned EVENT_QUEUE_ENTRY_PHASE_WIDTH = 1;
   localparam int unsigned EVENT_QUEUE_ENTRY_SEQUENCE_LSB = 225;
@@ -2919,7 +3075,8 @@ package hca_spec_pkg;
   typedef struct packed {
     logic [30:0] sequence_;  // Running number of the entry, modulo 2^31.
     logic phase;  // Alternates each time the ring wraps, starting with 1.
-    logic [31:0] lost;  // Events lost before this one.
+    logic [7:0] underlying_function;  // Function that the event is for.
+    logic [23:0] lost;  // Events lost before this one; the largest value: that many or more.
     logic [63:0] timestamp;  // Time of the event. Unit: clock ticks.
     logic [63:0] detail;  // Depends on the type: an address, a sequence number.
     logic [31:0] object;  // Object number: queue pair, completion queue, VCB.

@@ -11,6 +11,7 @@ import { events } from './events.ts';
 import { kicks } from './kicks.ts';
 import { queuePairs } from './queue_pairs.ts';
 import { regions } from './regions.ts';
+import { share } from './share.ts';
 import { top } from './top.ts';
 import { why } from './why.ts';
 
@@ -41,6 +42,7 @@ const jsonShapes = {
   events that came faster than they were taken`,
   counters: '[{underlyingFunction, name, unit, value, perSecond}]; without underlyingFunction: of the device',
   watch: '{address}',
+  share: '{shared, underlyingFunction}',
   capture: '{bytes, lost}, when it has ended; nothing where the packets go to the standard output',
 } as const;
 
@@ -184,6 +186,14 @@ export function addObservationCommands(
     .argument('<file>', 'output file, overwritten; -: standard output')
     .action((file: string, options: Words) =>
       capture(outputOf(options), deviceStringOf(options.device), file, scope),
+    );
+  add('share', 'open a function and let other processes observe it', jsonShapes.share, [
+    'hca share lab --device vfio:0000:01:00.0',
+    'hca top --device serve:lab',
+  ])
+    .argument('[name]', 'name for observers (serve:NAME), or path of a socket, with a slash', 'board')
+    .action((name: string, options: Words) =>
+      share(outputOf(options), deviceStringOf(options.device), name, scope),
     );
   add('watch', 'serve a live page of a board for a browser on this machine', jsonShapes.watch, [
     'hca watch --device serve:lab',

@@ -1,13 +1,14 @@
 import { formatDeviceString, openBeside, parseDeviceString } from '../../board/index.ts';
 import { DeviceFunction } from '../../driver/device_function.ts';
 import type { Scope } from '../scope.ts';
+import { observedName } from './own_function.ts';
 
 /**
- * Functions whose registers a command looks at: of the control function of an emulated or served board all, the control function first; else the
+ * Functions whose registers a command looks at: of the control function of a board all, the control function first; else the
  * one that is named. They are closed with the scope.
  */
 export function observedFunctions(scope: Scope, deviceString: string): DeviceFunction[] {
-  const name = parseDeviceString(deviceString);
+  const name = observedName(scope, parseDeviceString(deviceString));
   const observe = (each: typeof name): DeviceFunction => {
     const device = new DeviceFunction(openBeside(each));
     return scope.hold(device, () => device.close());

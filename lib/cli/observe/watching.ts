@@ -4,6 +4,7 @@ import { openBeside, parseDeviceString } from '../../board/index.ts';
 import { VerbsError } from '../../driver/errors.ts';
 import { Observer } from '../../driver/observer.ts';
 import type { Scope } from '../scope.ts';
+import { observedName } from './own_function.ts';
 
 /** Milliseconds between two looks at what is watched: a ring of kick records holds what comes in that time, and who looks sleeps in between. */
 const usualPace = 100;
@@ -21,7 +22,7 @@ export function observe(scope: Scope, deviceString: string, what: string, expect
       { code: 'EINVAL', verb: 'openDevice', attribute: '--device', expected },
     );
   }
-  return scope.use(new Observer(openBeside(name)));
+  return scope.use(new Observer(openBeside(observedName(scope, name))));
 }
 
 /** Looks again and again until the command is interrupted, which is how watching ends. @param pace milliseconds between two looks */

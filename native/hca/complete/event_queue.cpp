@@ -10,6 +10,11 @@ namespace fpga_verbs::hca {
 namespace {
 
 constexpr uint64_t never = ~uint64_t{0};
+constexpr uint32_t most_lost = (uint32_t{1} << spec::EventQueueEntry::lost_width) - 1;
+
+constexpr unsigned index_of(unsigned underlying_function, unsigned event_queue) {
+  return underlying_function * spec::event_queues_per_function + event_queue;
+}
 
 // Asynchronous errors of a queue pair, completion queue or shared receive queue (InfiniBand volume 1,
 // 11.6.3).
@@ -33,7 +38,7 @@ EventQueue::EventQueue(const HcaParameters& parameters, Counters& counters, Host
     : parameters_(parameters), counters_(counters), host_(host), clock_(clock), translation_(translation) {}
 
 EventQueue::Queue& EventQueue::queue(unsigned underlying_function, unsigned event_queue) {
-  return all_[underlying_function * spec::event_queues_per_function + event_queue];
+  return all_[index_of(underlying_function, event_queue)];
 }
 
 spec::ManagementStatus EventQueue::create(unsigned underlying_function,
@@ -43,16 +48,22 @@ spec::ManagementStatus EventQueue::create(unsigned underlying_function,
       log2 > largest_entries_log2 || input.pages() != pages(log2) ||
       input.head_address() % spec::RingHead::bytes != 0 || !input.reserved_is_zero())
     return spec::ManagementStatus::bad_parameter;
+  if (input.observes() != 0 && input.event_queue() == 0)
+    return spec::ManagementStatus::bad_parameter;
   Queue& created = queue(underlying_function, input.event_queue());
   if (created.exists)
     return spec::ManagementStatus::in_use;
   created = Queue{};
   created.exists = true;
+  created.observes = input.observes() != 0;
   created.entries_log2 = static_cast<uint8_t>(log2);
   created.page_table = page_table;
   created.head_address = input.head_address();
   created.moderation_count = static_cast<uint16_t>(input.moderation_count());
   created.moderation_ticks = input.moderation_time() * parameters_.clock_frequency / 1'000'000;
+  if (created.observes)
+    observing_ |= uint64_t{1} << index_of(underlying_function, input.event_queue());
+  follow_observers();
   return spec::ManagementStatus::success;
 }
 
@@ -62,8 +73,10 @@ std::optional<uint32_t> EventQueue::destroy(unsigned underlying_function, unsign
   Queue& destroyed = queue(underlying_function, event_queue);
   if (!destroyed.exists)
     return std::nullopt;
-  set_deadline(underlying_function * spec::event_queues_per_function + event_queue, never);
+  set_deadline(index_of(underlying_function, event_queue), never);
   destroyed.exists = false;
+  observing_ &= ~(uint64_t{1} << index_of(underlying_function, event_queue));
+  follow_observers();
   for (UnreadError& error : unread_errors_)
     if (error.underlying_function == underlying_function && error.event_queue == event_queue)
       error.valid = false;
@@ -79,7 +92,7 @@ void EventQueue::arm(unsigned underlying_function, unsigned event_queue) {
   read_head(underlying_function, armed);
   armed.armed = true;
   armed.signaled = armed.tail;
-  const unsigned index = underlying_function * spec::event_queues_per_function + event_queue;
+  const unsigned index = index_of(underlying_function, event_queue);
   if (armed.tail != armed.head)
     signal(index);
   else
@@ -91,23 +104,20 @@ void EventQueue::report(const spec::EventUnit& event) {
   const unsigned number = event.event_queue();
   FunctionCounters& counters = counters_.function[function];
   if (number >= spec::event_queues_per_function || !queue(function, number).exists) {
-    tell_watch(event);
+    tell_observers(event);
     ++counters.events_dropped;
     return;
   }
   if (is_affiliated_error(event.type()) && is_unread(event))
     return;
-  tell_watch(event);
+  tell_observers(event);
   Queue& reported = queue(function, number);
-  const uint32_t entries = uint32_t{1} << reported.entries_log2;
-  if (reported.tail - reported.head == entries)
-    read_head(function, reported);
-  if (reported.tail - reported.head == entries || !write_entry(function, reported, event)) {
+  if (!has_room(function, reported) || !write_entry(function, reported, event)) {
     ++counters.events_dropped;
     ++reported.lost;
     return;
   }
-  moderate(function * spec::event_queues_per_function + number);
+  moderate(index_of(function, number));
 }
 
 EventQueue::UnreadError& EventQueue::unread_error(const spec::EventUnit& event) {
@@ -141,6 +151,7 @@ void EventQueue::read_head(unsigned underlying_function, Queue& queue) {
 spec::EventQueueEntry EventQueue::entry_of(const spec::EventUnit& event) const {
   spec::EventQueueEntry entry;
   entry.set_type(event.type());
+  entry.set_underlying_function(event.underlying_function());
   entry.set_reason(event.reason());
   entry.set_offset(event.offset());
   entry.set_object(event.object());
@@ -149,14 +160,50 @@ spec::EventQueueEntry EventQueue::entry_of(const spec::EventUnit& event) const {
   return entry;
 }
 
-void EventQueue::write_to_watch(const spec::EventUnit& event) {
-  if (event.type() != spec::EventType::completion && event.type() != spec::EventType::management_completion)
-    watch_->event(event.underlying_function(), entry_of(event));
+// The control function observes all functions.
+void EventQueue::follow_observers() {
+  constexpr uint64_t of_a_function = (uint64_t{1} << spec::event_queues_per_function) - 1;
+  observed_ = watched_;
+  for (unsigned function = 0; function < spec::underlying_functions; ++function)
+    if ((observing_ >> index_of(function, 0) & of_a_function) != 0)
+      observed_ |= function == 0 ? ~uint32_t{0} : uint32_t{1} << function;
 }
 
-bool EventQueue::write_entry(unsigned underlying_function, Queue& queue, const spec::EventUnit& event) {
+void EventQueue::write_to_observers(const spec::EventUnit& event) {
+  if (event.type() == spec::EventType::completion || event.type() == spec::EventType::management_completion)
+    return;
+  const unsigned function = event.underlying_function();
+  if ((watched_ >> function & 1) != 0)
+    watch_->event(function, entry_of(event));
+  copy_to_observing(0, event);
+  if (function != 0)
+    copy_to_observing(function, event);
+}
+
+// An event that such a queue loses is not lost for the function.
+void EventQueue::copy_to_observing(unsigned underlying_function, const spec::EventUnit& event) {
+  for (unsigned number = 1; number < spec::event_queues_per_function; ++number) {
+    Queue& observing = queue(underlying_function, number);
+    if (!observing.exists || !observing.observes)
+      continue;
+    if (has_room(underlying_function, observing) && write(underlying_function, observing, event))
+      moderate(index_of(underlying_function, number));
+    else
+      ++observing.lost;
+  }
+}
+
+bool EventQueue::has_room(unsigned underlying_function, Queue& queue) {
+  const uint32_t entries = uint32_t{1} << queue.entries_log2;
+  if (queue.tail - queue.head == entries)
+    read_head(underlying_function, queue);
+  return queue.tail - queue.head != entries;
+}
+
+// An entry for an event, if the host can be reached.
+bool EventQueue::write(unsigned underlying_function, Queue& queue, const spec::EventUnit& event) {
   spec::EventQueueEntry entry = entry_of(event);
-  entry.set_lost(queue.lost);
+  entry.set_lost(std::min(queue.lost, most_lost));
   entry.set_phase(~queue.tail >> queue.entries_log2);
 #ifdef FPGA_VERBS_MUTANT_PHASE_BIT_STUCK
   entry.set_phase(1);
@@ -172,15 +219,22 @@ bool EventQueue::write_entry(unsigned underlying_function, Queue& queue, const s
     ++counters_.function[underlying_function].dma_faults;
     return false;
   }
+  queue.lost = 0;
+  ++queue.tail;
+  return true;
+}
+
+bool EventQueue::write_entry(unsigned underlying_function, Queue& queue, const spec::EventUnit& event) {
+  const uint32_t number = queue.tail;
+  if (!write(underlying_function, queue, event))
+    return false;
   if (is_affiliated_error(event.type()))
     unread_error(event) = {.valid = true,
                            .type = event.type(),
                            .underlying_function = static_cast<uint8_t>(underlying_function),
                            .event_queue = static_cast<uint8_t>(event.event_queue()),
                            .object = event.object(),
-                           .number = queue.tail};
-  queue.lost = 0;
-  ++queue.tail;
+                           .number = number};
   return true;
 }
 

@@ -23,7 +23,8 @@ class MemoryTranslation;
 
 // The event queues of all functions: rings of 32 B entries in host memory, each with its own MSI-X vector.
 // Queue 0 of a function gets the asynchronous events. An entry is written before its interrupt. An event
-// without room is dropped, counted, and reported in the next entry (`lost`).
+// without room is dropped, counted, and reported in the next entry (`lost`). An observing queue gets copies
+// of asynchronous events; what it loses counts for itself alone.
 class EventQueue final : public Block, public EventPort {
 public:
   static constexpr unsigned smallest_entries_log2 = 1;
@@ -58,6 +59,7 @@ public:
   void watch(WatchPort* port, uint32_t functions) {
     watch_ = port;
     watched_ = functions;
+    follow_observers();
   }
 
   // Raises the interrupts whose moderation time has passed; woken at next_deadline().
@@ -76,6 +78,7 @@ private:
   struct Queue {
     bool exists = false;
     bool armed = false;
+    bool observes = false;
     uint8_t entries_log2 = 0;
     uint16_t moderation_count = 0;
     uint32_t page_table = 0;
@@ -105,11 +108,15 @@ private:
   UnreadError& unread_error(const spec::EventUnit& event);
   bool is_unread(const spec::EventUnit& event);
   void read_head(unsigned underlying_function, Queue& queue);
-  void tell_watch(const spec::EventUnit& event) {
-    if ((watched_ >> event.underlying_function() & 1) != 0)
-      write_to_watch(event);
+  bool has_room(unsigned underlying_function, Queue& queue);
+  void follow_observers();
+  void tell_observers(const spec::EventUnit& event) {
+    if ((observed_ >> event.underlying_function() & 1) != 0)
+      write_to_observers(event);
   }
-  void write_to_watch(const spec::EventUnit& event);
+  void write_to_observers(const spec::EventUnit& event);
+  void copy_to_observing(unsigned underlying_function, const spec::EventUnit& event);
+  bool write(unsigned underlying_function, Queue& queue, const spec::EventUnit& event);
   spec::EventQueueEntry entry_of(const spec::EventUnit& event) const;
   bool write_entry(unsigned underlying_function, Queue& queue, const spec::EventUnit& event);
   void moderate(unsigned index);
@@ -126,7 +133,9 @@ private:
   uint64_t timed_ = 0; // queues with a deadline
   uint64_t deadline_ = ~uint64_t{0};
   WatchPort* watch_ = nullptr;
-  uint32_t watched_ = 0; // functions
+  uint32_t watched_ = 0;   // functions
+  uint64_t observing_ = 0; // queues
+  uint32_t observed_ = 0;  // functions that either observes
 };
 
 } // namespace fpga_verbs::hca

@@ -14,6 +14,13 @@ constexpr int ahead(uint16_t number, uint16_t from) { return static_cast<int16_t
 
 constexpr uint16_t after(uint16_t number) { return static_cast<uint16_t>(number + 1); }
 
+// Observers inspect as often as they like: that must not fill the event queue of the driver.
+constexpr bool is_inspection(spec::ManagementOpcode opcode) {
+  return opcode == spec::ManagementOpcode::inspect_queue_pairs ||
+         opcode == spec::ManagementOpcode::inspect_regions ||
+         opcode == spec::ManagementOpcode::inspect_registers;
+}
+
 } // namespace
 
 ManagementQueue::ManagementQueue(Counters& counters, HostPort& host, const Clock& clock, EventPort& events)
@@ -126,6 +133,8 @@ void ManagementQueue::complete(unsigned underlying_function, const spec::Managem
     report_fault(underlying_function, address);
     return;
   }
+  if (is_inspection(written.opcode()))
+    return;
   spec::EventUnit event;
   event.set_type(spec::EventType::management_completion);
   event.set_underlying_function(underlying_function);

@@ -195,6 +195,12 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
     return query_queue_pair(command);
   case ManagementOpcode::destroy_queue_pair:
     return destroy_queue_pair(command);
+  case ManagementOpcode::inspect_queue_pairs:
+    return inspect_queue_pairs(command);
+  case ManagementOpcode::inspect_regions:
+    return inspect_regions(command);
+  case ManagementOpcode::inspect_registers:
+    return inspect_registers(command);
   default:
     return answer_with(ManagementStatus::unknown_opcode);
   }

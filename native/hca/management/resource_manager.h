@@ -7,6 +7,7 @@
 #include "hca/base/device_registers.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
+#include "hca/base/register_pages.h"
 #include "hca/collect/collect_buffer_port.h"
 #include "hca/complete/completion_queue.h"
 #include "hca/complete/event_queue.h"
@@ -73,6 +74,9 @@ public:
 
   ResourceManager(const HcaParameters& parameters, HostPort& host, const Clock& clock,
                   const DeviceRegisters& device, Blocks blocks);
+
+  // The registers that inspect_registers reads; before the first command.
+  void inspect_pages(const RegisterPages& pages) { register_pages_ = &pages; }
 
   // Completes a command that waited for a queue pair or key to become quiet, or executes the next one.
   bool step() override;
@@ -168,6 +172,11 @@ private:
   std::optional<Answer> modify_queue_pair(const Command& command);
   Answer query_queue_pair(const Command& command);
   std::optional<Answer> destroy_queue_pair(const Command& command);
+  Answer inspect_queue_pairs(const Command& command);
+  Answer inspect_regions(const Command& command);
+  Answer inspect_registers(const Command& command);
+  static bool may_inspect(const Command& command, uint32_t functions);
+  template <class Facts, class Inspect> Answer inspect(const Command& command, Inspect inspect);
 
   // Returns the current division, and applies a new one. VCBs that change owner are closed in between.
   ResourceDivision division() const;
@@ -218,6 +227,7 @@ private:
   const Clock& clock_;
   const DeviceRegisters& device_;
   Blocks blocks_;
+  const RegisterPages* register_pages_ = nullptr;
   ProtectionDomains protection_domains_;
   std::vector<Waiting> waiting_;
   std::vector<WaitingKey> waiting_keys_;

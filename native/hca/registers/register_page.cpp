@@ -6,6 +6,8 @@ namespace fpga_verbs::hca {
 
 void RegisterPage::read_effect(uint32_t) {}
 
+bool RegisterPage::has_read_effect(uint32_t) const { return false; }
+
 std::optional<RegisterPage::Register> RegisterPage::wide_register_below(uint32_t offset) const {
   if (offset % 8 != 4)
     return std::nullopt;
@@ -29,6 +31,16 @@ uint32_t RegisterPage::read(uint32_t offset) {
   if (found->wide)
     read_high_ = {.valid = true, .offset = offset, .half = static_cast<uint32_t>(found->value >> 32)};
   return static_cast<uint32_t>(found->value);
+}
+
+uint32_t RegisterPage::peek(uint32_t offset) const {
+  constexpr uint32_t all_ones = ~uint32_t{0};
+  if (has_read_effect(offset))
+    return all_ones;
+  if (const std::optional<Register> wide = wide_register_below(offset))
+    return static_cast<uint32_t>(wide->value >> 32);
+  const std::optional<Register> found = value(offset);
+  return found ? static_cast<uint32_t>(found->value) : all_ones;
 }
 
 void RegisterPage::write(const BarWrite& write) {

@@ -17,6 +17,9 @@ public:
   // The DWORD at `offset`, a multiple of 4. A reserved offset reads 0 and is counted.
   uint32_t read(uint32_t offset);
 
+  // The same without side effect: no latch, no count. All ones: no register, or one whose read has an effect.
+  uint32_t peek(uint32_t offset) const;
+
   // Writes the whole DWORDs of a transaction, in ascending order. Partial DWORDs and refused writes are
   // counted.
   void write(const BarWrite& write);
@@ -32,6 +35,7 @@ protected:
 
   // Side effect of a read; called with the offset of a register.
   virtual void read_effect(uint32_t offset);
+  virtual bool has_read_effect(uint32_t offset) const;
 
   // Writes the register that begins at `offset`; false: read-only, or an invalid value.
   virtual bool set_value(uint32_t offset, uint64_t value) = 0;

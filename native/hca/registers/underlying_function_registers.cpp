@@ -250,8 +250,12 @@ uint32_t UnderlyingFunctionRegisters::virtual_collect_buffers_in_use(uint32_t in
   return in_use;
 }
 
+bool UnderlyingFunctionRegisters::has_read_effect(uint32_t offset) const {
+  return offset == r::management_lock;
+}
+
 void UnderlyingFunctionRegisters::read_effect(uint32_t offset) {
-  if (offset != r::management_lock)
+  if (!has_read_effect(offset))
     return;
   management_lock_ = {};
   if (const auto buffer = blocks_.collect_buffer.lock_management(underlying_function_)) {

@@ -45,6 +45,7 @@ public:
 private:
   std::optional<Register> value(uint32_t offset) const override;
   void read_effect(uint32_t offset) override;
+  bool has_read_effect(uint32_t offset) const override;
   bool set_value(uint32_t offset, uint64_t value) override;
   void count_refused() override { ++counters_.reads_refused; }
 

@@ -1,4 +1,4 @@
-#include "hca/registers/object_inspection.h"
+#include "hca/management/object_inspection.h"
 
 #include "hca/memory/key_table.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"

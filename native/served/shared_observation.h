@@ -1,0 +1,96 @@
+#pragma once
+
+#include "board/watches.h"
+#include "served/served_source.h"
+#include "served/shared_function.h"
+#include "served/shared_management.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace fpga_verbs::served {
+
+// The observation of a function by the process that has it open, on any backend: of all functions where that
+// is the control function. What is watched comes by the function's own ring of kick records and an event
+// queue of its own; the device writes them while a watch is active. Objects and registers of functions come
+// by management commands.
+class SharedObservation final : public board::WatchKeeper,
+                                public std::enable_shared_from_this<SharedObservation> {
+public:
+  // Takes over the function's management queues; on the thread of its driver. Null: `failure` gives the
+  // reason.
+  static std::shared_ptr<SharedObservation> make(std::shared_ptr<board::BoardFunction> function,
+                                                 unsigned underlying_function, std::string& failure);
+  ~SharedObservation() override;
+
+  SharedFunction& function() { return function_; }
+  SharedManagement& management() { return management_; }
+
+  // Whether observers of a function are served here.
+  bool observes(unsigned underlying_function) const {
+    return underlying_function < function_.functions() &&
+           (function_.underlying_function() == 0 || underlying_function == function_.underlying_function());
+  }
+
+  // Null: this kind cannot be watched here, or there is no memory or event queue.
+  std::unique_ptr<board::BoardWatch> watch(unsigned underlying_function, board::WatchKind kind);
+  void pause_watch(unsigned underlying_function, board::WatchKind kind) override;
+  void resume_watch(unsigned underlying_function, board::WatchKind kind) override;
+  std::optional<board::WatchMemory> end_watch(unsigned underlying_function, board::WatchKind kind) override;
+
+  // Hands on what the device has written. False: nothing.
+  bool take();
+  bool watches() const { return kicks_on_ || events_on_; }
+  // Nothing is served any more of a device that does not answer.
+  void lose() { is_gone_.store(true, std::memory_order_relaxed); }
+  bool is_gone() const { return is_gone_.load(std::memory_order_relaxed); }
+
+private:
+  SharedObservation(std::shared_ptr<board::BoardFunction> function, unsigned underlying_function)
+      : function_(std::move(function), underlying_function), management_(function_) {}
+
+  bool follow_watches();
+  void start_kicks();
+  void stop_kicks();
+  bool start_events();
+  void stop_events();
+  bool take_kicks();
+  bool take_events();
+
+  SharedFunction function_;
+  SharedManagement management_;
+  board::Watches watches_;
+  SharedFunctionMemory kicks_;
+  SharedFunctionMemory events_;
+  SharedFunctionMemory heads_; // of kicks, of events
+  uint32_t kicks_taken_ = 0;
+  uint32_t kicks_dropped_ = 0;
+  uint32_t events_taken_ = 0;
+  bool kicks_on_ = false;
+  bool events_on_ = false;
+  unsigned takes_ = 0;
+  std::atomic<bool> is_gone_{false};
+};
+
+// What a server serves of it.
+class SharedObservationSource final : public ServedSource {
+public:
+  explicit SharedObservationSource(std::shared_ptr<SharedObservation> observation)
+      : observation_(std::move(observation)) {}
+
+  unsigned functions() const override { return observation_->function().functions(); }
+  std::unique_ptr<board::ObserverView> observe(unsigned underlying_function) override;
+  unsigned first_observed() const override { return observation_->function().underlying_function(); }
+  bool advance() override;
+  bool is_gone() const override { return observation_->is_gone(); }
+  int sleep_limit() const override { return observation_->watches() ? 1 : -1; }
+
+private:
+  std::shared_ptr<SharedObservation> observation_;
+  uint64_t taken_at_ = 0; // board::HostTime
+};
+
+} // namespace fpga_verbs::served
