@@ -97,6 +97,8 @@ describe('synthesis of the blocks', () => {
         'packet_headers',
         'packet_receiver',
         'queue_pair_directory',
+        'queue_pair_contexts',
+        'destination_check',
         'manager_port',
         'completion_queue',
         'hca_front',
