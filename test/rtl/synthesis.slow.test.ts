@@ -97,14 +97,17 @@ describe('synthesis of the blocks', () => {
         'packet_headers',
         'packet_receiver',
         'queue_pair_directory',
+        'queue_pair_contexts',
+        'destination_check',
         'manager_port',
+        'completion_queue',
         'hca_front',
       ],
       {
         encoding: 'utf8',
       },
     );
-    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(20);
+    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(24);
     expect(said).not.toContain('warning');
   });
 

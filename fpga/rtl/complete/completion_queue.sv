@@ -428,6 +428,9 @@ module completion_queue #(
     asked_address <= row_5.head_address;
     place_6 <= place;
   end
+
+  logic has_gone, gone, gone_failed, gone_is_piece;
+  logic [47:0] gone_address;
   completion_queue_entries #(
       .BEAT_BYTES(BEAT_BYTES),
       .FUNCTION_WIDTH(FUNCTION_WIDTH),
@@ -444,8 +447,6 @@ module completion_queue #(
       .*
   );
 
-  logic has_gone, gone, gone_failed, gone_is_piece;
-  logic [47:0] gone_address;
   completion_queue_outcomes #(
       .QUEUES(QUEUES),
       .FUNCTION_WIDTH(FUNCTION_WIDTH),

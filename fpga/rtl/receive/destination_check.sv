@@ -245,7 +245,7 @@ module destination_check #(
   // 3: the context and what is compared with it.
   logic valid_3, is_there_3;
   checks_t checks_3;
-  found_t found_3;
+  found_t found_3, found_4;
   hca_spec_pkg::queue_pair_control_t control_3;
   hca_spec_pkg::address_vector_t peer_3;
   logic unused_bits;
@@ -266,7 +266,6 @@ module destination_check #(
   logic valid_4, is_there_4, has_wrong_service_4, has_wrong_port_4, is_datagram_4, is_ethernet_4, is_local_4, is_own_identifier_4,
       is_peer_identifier_4, is_global_4, is_peer_gid_4, is_zero_4, is_group_4, has_partition_4, has_queue_key_4;
   logic [FUNCTION_WIDTH-1:0] function_4;
-  found_t found_4;
   destination_tables #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS)
   ) i_tables (
