@@ -44,7 +44,7 @@ public:
   void flip_held(size_t rank, uint64_t random, unsigned bits);
 
 private:
-  // What a queue reports; it belongs to one block.
+  // The errors that the queue of one block reports.
   class Report final : public BitErrorPort {
   public:
     Report(Scrubber& scrubber, spec::ListBlock block) : scrubber_(scrubber), block_(block) {}
