@@ -8,8 +8,8 @@
 
 namespace fpga_verbs::board {
 
-// What a process hands out to the observers of a function: its registers, and rings that other processes can
-// map. A view changes nothing of the board.
+// The view that a process hands out to the observers of a function: its registers, and rings that other
+// processes can map. A view changes nothing of the board.
 class ObserverView : public Observation {
 public:
   virtual unsigned underlying_function() const = 0;

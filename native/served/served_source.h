@@ -11,7 +11,7 @@ class EmulatedFunction;
 
 namespace fpga_verbs::served {
 
-// What a server serves: functions to open, or only their observation. Used by the server's thread.
+// The source that a server serves: functions to open, or only their observation. Used by the server's thread.
 class ServedSource {
 public:
   virtual ~ServedSource() = default;

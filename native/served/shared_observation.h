@@ -14,8 +14,8 @@
 namespace fpga_verbs::served {
 
 // The observation of a function by the process that has it open, on any backend: of all functions where that
-// is the control function. What is watched comes by the function's own ring of kick records and an event
-// queue of its own; the device writes them while a watch is active. Objects and registers of functions come
+// is the control function. Kick records come by the function's own ring and events by an event queue of its
+// own; the device writes both while a watch is active. Objects and registers of functions come
 // by management commands.
 class SharedObservation final : public board::WatchKeeper,
                                 public std::enable_shared_from_this<SharedObservation> {
@@ -75,7 +75,7 @@ private:
   std::atomic<bool> is_gone_{false};
 };
 
-// What a server serves of it.
+// The source of a server for it.
 class SharedObservationSource final : public ServedSource {
 public:
   explicit SharedObservationSource(std::shared_ptr<SharedObservation> observation)

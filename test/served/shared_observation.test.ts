@@ -86,7 +86,7 @@ describe.each([
         .regions()
         .some(({ key }) => key === memory.localKey),
     ).toBe(false);
-    // What is posted shows.
+    // Posted work requests show.
     const { next } = first;
     await exchange(pairs[0]!, 3);
     expect(all.queuePairs().find(({ number }) => number === numbers[0])!.next).toBe(next + 1);

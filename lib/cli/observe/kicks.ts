@@ -35,8 +35,8 @@ const columns: readonly (readonly [title: string, width: number])[] = [
   ['VCB', 3],
   ['PCB', 3],
   ['TVL', 3],
-  ['COLLECT', 8],
-  ['TO SENT', 8],
+  ['COLLECT', 7],
+  ['TO SENT', 7],
   ['STATUS', 0],
 ];
 
@@ -98,7 +98,7 @@ export async function showKicks(
   output.table(line(columns.map(([title]) => title)));
   await repeat(signal, () => {
     let text = '';
-    for (const kick of kicksSeen.take()) {
+    for (const kick of takeKicks(kicksSeen)) {
       output.value(kick);
       text += line(cellsOf(kick, identity.clockFrequency / 1e9));
     }
@@ -109,6 +109,20 @@ export async function showKicks(
     }
     if (text !== '') output.text(text);
   });
+}
+
+const mostTakes = 2000;
+
+/**
+ * The kicks since the last call. After a loss the watch goes on with the newest record, and would return next to nothing on a fast board:
+ * there it takes for some milliseconds what comes next, so that a row of successive kicks shows.
+ */
+function takeKicks(kicksSeen: Pick<KickWatch, 'take' | 'lost'>): Kick[] {
+  const lostBefore = kicksSeen.lost;
+  const kicks = kicksSeen.take();
+  for (let takes = 1; kicksSeen.lost !== lostBefore && takes < mostTakes; takes++)
+    kicks.push(...kicksSeen.take());
+  return kicks;
 }
 
 async function post(output: Output, device: Context, count: number, signal: AbortSignal): Promise<void> {

@@ -52,11 +52,17 @@ public:
     return read(entry, unit);
   }
 
-  // Reads, and writes back a correction.
+  // Reads, and writes back a correction. Three wrong bits in a word look like another single one, so that the
+  // correction is wrong: later reads return it, but identity() stays.
   SecdedStatus scrub(size_t entry) {
-    const SecdedStatus status = check(entry);
-    if (status != SecdedStatus::uncorrectable && flawed(entry))
+    DataUnit unit;
+    const SecdedStatus status = read(entry, unit);
+    if (status == SecdedStatus::uncorrectable || !flawed(entry))
+      return status;
+    if (words_of(unit) == words_of(units_[entry]))
       repair(entry);
+    else
+      store(entry, words_of(unit));
     return status;
   }
 
@@ -96,12 +102,27 @@ private:
     --flawed_entries_;
   }
 
+  static Words words_of(const DataUnit& unit) {
+    Words content{};
+    std::memcpy(content.data(), &unit, sizeof(DataUnit));
+    return content;
+  }
+
+  // Has the entry hold other data, with the check bits of these.
+  void store(size_t entry, const Words& content) {
+    const Words own = words_of(units_[entry]);
+    Flipped& flipped = flipped_[entry] = {.any = true};
+    for (size_t word = 0; word < words; ++word) {
+      flipped.data[word] = content[word] ^ own[word];
+      flipped.check[word] = static_cast<uint8_t>(secded_encode(content[word]) ^ secded_encode(own[word]));
+    }
+  }
+
   // Decodes the stored word of `unit`, including flipped bits.
   SecdedStatus decode(size_t entry, DataUnit& unit) const {
     const Flipped& flipped = flipped_[entry];
     SecdedStatus status = SecdedStatus::clean;
-    Words content{};
-    std::memcpy(content.data(), &unit, sizeof(DataUnit));
+    Words content = words_of(unit);
     for (size_t word = 0; word < words; ++word) {
       const auto check = static_cast<uint8_t>(secded_encode(content[word]) ^ flipped.check[word]);
       const SecdedWord decoded = secded_decode(content[word] ^ flipped.data[word], check);
