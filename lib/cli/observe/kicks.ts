@@ -114,15 +114,15 @@ export async function showKicks(
 const mostTakes = 2000;
 
 /**
- * The kicks since the last call. After a loss the watch goes on with the newest record, and would return next to nothing on a fast board:
- * there it takes for some milliseconds what comes next, so that a row of successive kicks shows.
+ * The taken since the last call. After a loss the watch goes on with the newest record, and would return next to nothing on a fast board:
+ * there it takes for some milliseconds what comes next, so that a row of successive taken shows.
  */
 function takeKicks(kicksSeen: Pick<KickWatch, 'take' | 'lost'>): Kick[] {
   const lostBefore = kicksSeen.lost;
-  const kicks = kicksSeen.take();
+  const taken = kicksSeen.take();
   for (let takes = 1; kicksSeen.lost !== lostBefore && takes < mostTakes; takes++)
-    kicks.push(...kicksSeen.take());
-  return kicks;
+    taken.push(...kicksSeen.take());
+  return taken;
 }
 
 async function post(output: Output, device: Context, count: number, signal: AbortSignal): Promise<void> {
