@@ -114,8 +114,8 @@ export async function showKicks(
 const mostTakes = 2000;
 
 /**
- * The taken since the last call. After a loss the watch goes on with the newest record, and would return next to nothing on a fast board:
- * there it takes for some milliseconds what comes next, so that a row of successive taken shows.
+ * The kicks since the last call. After a loss the watch goes on with the newest record, and would return next to nothing on a fast board:
+ * there it takes for some milliseconds what comes next, so that a row of successive kicks shows.
  */
 function takeKicks(kicksSeen: Pick<KickWatch, 'take' | 'lost'>): Kick[] {
   const lostBefore = kicksSeen.lost;
