@@ -66,7 +66,8 @@ describe('programs of libibverbs on boards with blocks in RTL', { timeout: 900_0
     const library = `LD_LIBRARY_PATH=${root}build/Release/verbs_rtl_fault`;
     const words = ['env', '-u', 'LD_PRELOAD', library, 'ibv_rc_pingpong', '-n', '2', '-c'];
     const ends = await runEnds(ownRtlFabric(), words);
+    // Four seconds less the time by which an end starts its clock late; without the fault, milliseconds.
     for (const { out } of ends)
-      expect(Number(/2 iters in ([\d.]+) seconds/.exec(out)![1])).toBeGreaterThan(4);
+      expect(Number(/2 iters in ([\d.]+) seconds/.exec(out)![1])).toBeGreaterThan(2);
   });
 });
