@@ -1,18 +1,24 @@
 // Runs in the guest: `hca` on the device that is the first argument, one command after the other in one process, as a process takes
 // longer to start here than a command to run. Steps for vfio: that need root come first; then it is an ordinary user. Writes what each
 // gave to /host/result.json.
-import { writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 
+import { openDevice } from '../../dist/lib/index.js';
 import { runCommandLine } from '../../dist/lib/cli/command_line.js';
 import { writeBehindTheMapping } from './hca_unmapped.mjs';
 
 const device = process.argv[2];
 const isVfio = device.startsWith('vfio:');
 const user = 1000;
+const sharedPath = '/tmp/shared/socket';
 const result = {};
+
+mkdirSync(path.dirname(sharedPath));
 
 if (isVfio) {
   await run(['setup', device, '--owner', String(user), '--apply']);
+  chownSync(path.dirname(sharedPath), user, user);
   process.setgid(user);
   process.setuid(user);
 }
@@ -26,8 +32,25 @@ for (const words of [
 ]) {
   await run([words[0], ...words.slice(1), '--device', device]);
 }
+result.shared = await observeShared();
 if (isVfio) result.unmapped = await writeBehindTheMapping(device);
 writeFileSync('/host/result.json', JSON.stringify(result));
+
+/** Observes through this process, which shares function 0, and returns the number of a queue pair that it has. */
+async function observeShared() {
+  const context = openDevice(device);
+  context.shareObservation(sharedPath);
+  const queue = context.createCompletionQueue();
+  const { number } = context.createProtectionDomain().createQueuePair({
+    type: 'RC',
+    sendCompletionQueue: queue,
+    receiveCompletionQueue: queue,
+  });
+  for (const words of [['counters', 'kicks'], ['qps'], ['regions'], ['top', '--count', '1']])
+    await run([...words, '--device', `serve:${sharedPath}`]);
+  context[Symbol.dispose]();
+  return number;
+}
 
 async function run(words) {
   const given = { out: '', error: '' };

@@ -22,6 +22,8 @@ interface Results {
   readonly commands: Record<string, CommandRun>;
   /** The result of the program that removes a mapping. */
   readonly unmapped: unknown;
+  /** The number of a queue pair of the process that shared function 0 while its observers looked. */
+  readonly shared: unknown;
 }
 
 /** Runs the commands on a board in the guest, and expects all to succeed. */
@@ -42,16 +44,27 @@ async function results(
     seconds: timeLimit,
   });
   expect(run.status, run.console).toBe(0);
-  const { unmapped, ...commands } = JSON.parse(
+  const { unmapped, shared, ...commands } = JSON.parse(
     readFileSync(path.join(host, 'result.json'), 'utf8'),
-  ) as Results['commands'] & Pick<Results, 'unmapped'>;
+  ) as Results['commands'] & Pick<Results, 'unmapped' | 'shared'>;
   for (const [name, { exitCode, error }] of Object.entries(commands))
     expect(exitCode, `${name}: ${error}`).toBe(0);
-  return { commands, unmapped };
+  return { commands, unmapped, shared };
 }
 
 const json = ({ commands }: Results, name: string): unknown =>
   JSON.parse(commands[name]!.out.split('\n')[0]!);
+
+/** A process that has function 0 of a PCI device hands its observation out: by registers and by management commands. */
+function expectObservation(given: Results): void {
+  const counters = json(given, 'counters') as { underlyingFunction: number }[];
+  expect(counters.map(({ underlyingFunction }) => underlyingFunction)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(json(given, 'qps')).toEqual([
+    expect.objectContaining({ underlyingFunction: 0, number: given.shared }),
+  ]);
+  const top = json(given, 'top') as { functions: { underlyingFunction: number }[] };
+  expect(top.functions.map(({ underlyingFunction }) => underlyingFunction)).toContain(0);
+}
 
 const makeBoard = (): EmulatedBoard =>
   new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
@@ -72,6 +85,7 @@ describe('the HCA as a PCI function of a virtual machine', guestTests(timeLimit)
     expect(given.commands['selftest']!.out).toContain('loop');
     expect(json(given, 'doorbell')).toMatchObject({ measurements: [{ payloadBytes: 64 }] });
     expect(given.commands['kicks']!.out.match(/"kickNumber"/g)).toHaveLength(4);
+    expectObservation(given);
     expect(board.counters().dmaFaults).toBe(0);
   });
 
@@ -84,6 +98,7 @@ describe('the HCA as a PCI function of a virtual machine', guestTests(timeLimit)
     expect(given.commands['selftest']!.out).toContain('loop');
     expect(json(given, 'doorbell')).toMatchObject({ measurements: [{ payloadBytes: 64 }] });
     expect(given.commands['kicks']!.out.match(/"kickNumber"/g)).toHaveLength(4);
+    expectObservation(given);
     // The IOMMU protects unmapped memory: it is not written, and the work request fails.
     expect(given.unmapped).toEqual([
       { status: CompletionStatus.success, byte: 1 },
