@@ -325,6 +325,7 @@ public:
   void scrub_next() override { scrub_step(); }
   size_t held() const override { return data_list_.entries() - data_list_.free_entries(); }
   unsigned owner_of_held(size_t rank) const override { return lost_unit(nth_used(rank)).underlying_function; }
+  bool is_flawed(size_t rank) const override { return memory_.flawed(nth_used(rank)); }
   size_t words() const override { return DataMemory<DataUnit>::words; }
   void flip_held(size_t rank, size_t word, size_t bit) override {
     inject_error(nth_used(rank), word * secded_bits + bit);

@@ -35,6 +35,8 @@ public:
   // bit of a word of that one (bit of 72: data, then check bits).
   virtual size_t held() const = 0;
   virtual unsigned owner_of_held(size_t rank) const = 0;
+  // Whether it has a flipped bit.
+  virtual bool is_flawed(size_t rank) const = 0;
   virtual size_t words() const = 0;
   virtual void flip_held(size_t rank, size_t word, size_t bit) = 0;
 };

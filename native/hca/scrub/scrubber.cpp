@@ -76,6 +76,9 @@ unsigned Scrubber::owner_of_held(size_t rank) const {
 
 void Scrubber::flip_held(size_t rank, uint64_t random, unsigned bits) {
   const Held found = find_held(rank);
+  // Two single errors would be a double one.
+  if (bits == 1 && found.queue.is_flawed(found.rank))
+    return;
   const size_t word = random % found.queue.words();
   const size_t first = (random >> 8) % secded_bits;
   found.queue.flip_held(found.rank, word, first);

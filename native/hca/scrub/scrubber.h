@@ -38,7 +38,8 @@ public:
   void step();
 
   // For faults: the number of data units in all queues, the function of one of them by its rank, and flipping
-  // one or two stored bits of it, in the same word, as `random` chooses.
+  // one or two stored bits of it, in the same word, as `random` chooses. A data unit that has a flipped bit
+  // gets no other single one.
   size_t held() const;
   unsigned owner_of_held(size_t rank) const;
   void flip_held(size_t rank, uint64_t random, unsigned bits);
