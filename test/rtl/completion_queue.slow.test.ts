@@ -6,7 +6,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'completion_queue';
 const patient = { timeout: 600_000 };
-// Many under way; and few, so that entries wait for each other.
+// Many entries in flight, and few, so that entries wait for each other.
 const shapes: readonly Shape[] = [
   { BEAT_BYTES: 64, QUEUES: 16, ENTRIES: 64 },
   { BEAT_BYTES: 32, QUEUES: 64, ENTRIES: 16 },

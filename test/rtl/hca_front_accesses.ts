@@ -17,7 +17,7 @@ const functionRegisters = RegionType.underlyingFunction;
 const offsetOfRegion = (region: RegionType, page: number): number =>
   region === RegionType.identity ? 0 : region === RegionType.control ? 0x10000 : 0x20000 + page * 0x10000;
 
-/** Where a register of the specification lies, the entry `index` of those that repeat. */
+/** The offset of a register of the specification; `index` selects an entry of an array of registers. */
 export function offsetOf(block: string, name: string, index = 0): number {
   const register = blockDescriptions
     .find((description) => description.name === block)!
@@ -26,8 +26,8 @@ export function offsetOf(block: string, name: string, index = 0): number {
 }
 
 /**
- * The same accesses to hca_front and to the device model: the model takes each at once; what it answered is compared when the bench has
- * gone through all of them.
+ * Applies the same accesses to hca_front and to the device model. The model executes each at once; compare() runs the bench over all of
+ * them and compares the answers.
  */
 export class Accesses {
   readonly functions: number;
@@ -63,7 +63,7 @@ export class Accesses {
     this.giveMemory();
   }
 
-  /** The parts of the model beyond hca_front, as they are after a reset: context memory, and queues that management commands are numbered in. */
+  /** Sets up the parts of the model that hca_front lacks, after a reset: context memory, and the queues that number management commands. */
   private giveMemory(): void {
     this.model.write64(RegionType.control, 0, spec.CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET, this.contextMemory);
     this.model.write64(RegionType.control, 0, spec.CONTROL_CONTEXT_MEMORY_BYTES_OFFSET, this.contextBytes);
@@ -92,7 +92,7 @@ export class Accesses {
     );
   }
 
-  /** The bench's answer to its last line, and what it should be. */
+  /** Records the expected answer to the last line of the bench. */
   private answer(what: string, value: number): void {
     this.answers.push({ what, value: (value >>> 0).toString(16) });
   }
@@ -109,7 +109,7 @@ export class Accesses {
     if (!this.isHeld) this.model.runUntilIdle();
   }
 
-  /** Reads a register of both; of one that is the design's own, `value` is expected. */
+  /** Reads a register of both; `value` is the expected value if hca_front has its own. */
   read(region: RegionType, page: number, offset: number, value?: number): number {
     const answer = this.model.read32(region, page, offset);
     this.lines.push(`r ${(offsetOfRegion(region, page) + offset).toString(16)}`);
@@ -117,18 +117,18 @@ export class Accesses {
     return answer;
   }
 
-  /** The answer of the model. */
+  /** Reads a register of the model only. */
   modelRead(region: RegionType, page: number, offset: number): number {
     return this.model.read32(region, page, offset);
   }
 
-  /** Reads of hca_front alone. */
+  /** Reads a register of hca_front only. */
   readOwn(region: RegionType, page: number, offset: number, value: number): void {
     this.lines.push(`r ${(offsetOfRegion(region, page) + offset).toString(16)}`);
     this.answer(`read ${nameOfRegion(region)} ${page} ${offset.toString(16)}`, value);
   }
 
-  /** Writes a register of both: SLVERR, where the model counts a refusal. */
+  /** Writes a register of both; hca_front must answer SLVERR if the model counts a refusal. */
   write(region: RegionType, page: number, offset: number, value: number, strobes = 15): void {
     const before = this.refusedOfModel(region, page);
     let enables = 0n;
@@ -158,7 +158,7 @@ export class Accesses {
     this.lines.push(`b ${address.toString(16)} ${Buffer.from(bytes).toString('hex')}`);
   }
 
-  /** The same, and then, while the beat is not done yet, writes a register. */
+  /** Writes bytes to a VCB page and, before the beat is done, a register. */
   writePageAndRegister(
     buffer: number,
     pageOffset: number,
@@ -175,14 +175,14 @@ export class Accesses {
     this.lines.push(`o ${burst} ${this.lines.pop()!.slice(2)}`);
   }
 
-  /** Holds what takes management commands, or lets it go on. */
+  /** Stops the acceptance of management commands, or resumes it. */
   hold(isHeld: boolean): void {
     this.isHeld = isHeld;
     this.lines.push(`h ${Number(isHeld)}`, 's 80');
     this.settle();
   }
 
-  /** Says of which functions no DMA is under way, a bit each. */
+  /** Reports the functions without DMA in flight, one bit each. */
   drained(functions: number): void {
     this.lines.push(`d ${functions.toString(16)}`, 's 8');
   }
@@ -191,7 +191,7 @@ export class Accesses {
     this.lines.push(`s ${clocks.toString(16)}`);
   }
 
-  /** The management commands that came since the last time. */
+  /** Compares the management commands since the last call. */
   commands(
     expected: readonly { buffer: number; function: number; number: number; bytes: Uint8Array }[],
   ): void {
@@ -211,7 +211,7 @@ export class Accesses {
     });
   }
 
-  /** Resets a function of both, and waits for the end of it. */
+  /** Resets a function of both and waits until the reset has ended. */
   resetFunction(number: number): void {
     this.write(functionRegisters, number, spec.UNDERLYING_FUNCTION_RESET_OFFSET, 1);
     this.beginManagement(number);
@@ -225,7 +225,7 @@ export class Accesses {
     this.wait(Number(this.shape['QUEUE_PAIRS']) + 64);
   }
 
-  /** Has the bench go through all of them, and compares. */
+  /** Runs the bench over all accesses and compares the answers. */
   compare(bench: Bench, name: string): void {
     const file = `${name}.txt`;
     writeFileSync(path.join(bench.directory, file), `${this.lines.join('\n')}\n`);

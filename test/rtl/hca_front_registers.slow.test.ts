@@ -31,7 +31,7 @@ const functionPage = RegionType.underlyingFunction;
 const ofFunction = (name: string, index = 0): number => offsetOf('underlying_function', name, index);
 const ofControl = (name: string, index = 0): number => offsetOf('control', name, index);
 
-/** The values of the identity page of hca_front that the model's does not have, by register. */
+/** Registers of the identity page in which hca_front differs from the model, with their values. */
 const ownIdentity: Readonly<Record<string, number>> = {
   device: 2 | (1 << 16),
   capabilities: 0b111000, // Kick records, collect_buffer and virtual_kick in RTL.
@@ -41,7 +41,7 @@ const ownIdentity: Readonly<Record<string, number>> = {
   context_memory_needed: 0,
 };
 
-/** The registers that hca_front has, beside identity, but for the clock and those of which a read does something. */
+/** The function registers of hca_front, except the clock and registers whose reads have side effects. */
 const functionRegisters = [
   'status',
   'virtual_collect_buffer_bar',
@@ -81,7 +81,7 @@ const controlRegisters = [
   'writes_unclaimed',
 ];
 
-/** How many of a register that repeats are there: those of the functions, and of their levels, of this board. */
+/** The number of entries of a register on this board: one per function, or one per function and level. */
 const entries = (name: string): number =>
   name === 'function_transmit_virtual_lanes'
     ? 2 * functions
@@ -89,7 +89,7 @@ const entries = (name: string): number =>
       ? functions
       : Infinity;
 
-/** Every DWORD of the registers of these names, both halves of those of 64 bits. */
+/** The offsets of all DWORDs of the named registers. */
 function offsetsOf(blockName: string, names: readonly string[]): number[] {
   const { registers } = blockDescriptions.find(({ name }) => name === blockName)!;
   return registers
@@ -101,7 +101,7 @@ function offsetsOf(blockName: string, names: readonly string[]): number[] {
     );
 }
 
-/** All that is compared. */
+/** Reads and compares all registers. */
 function readAll(accesses: Accesses): void {
   for (const offset of offsetsOf('control', controlRegisters)) accesses.read(control, 0, offset);
   for (let number = 0; number < functions; ++number)
@@ -113,7 +113,7 @@ function readAll(accesses: Accesses): void {
 class Chance {
   private readonly random: Random;
   private readonly accesses: Accesses;
-  /** The management command that each function writes, by DWORDs that are still to come; its number, and its lock. */
+  /** For each function: the management command that it writes, the DWORDs left, the command's number, and the lock. */
   private readonly pages = Array.from({ length: functions }, () => ({
     bytes: new Uint8Array(0) as Uint8Array,
     left: [] as number[],
@@ -189,7 +189,7 @@ class Chance {
 
   private begin(number: number): void {
     const page = this.pages[number]!;
-    // Opcode fe is none: the answer says so, and nothing else comes of it.
+    // The device rejects opcode 0xfe, so the command has no effect.
     const queuePairNumber = this.random.once(10) ? 1 : 0;
     const version = this.random.once(10) ? 2 : 1;
     page.isRefused = queuePairNumber !== 0 || version !== spec.COMMAND_VERSION;
@@ -235,7 +235,7 @@ class Chance {
         const bytes = page.bytes.slice(0, spec.COMMAND_HEADER_BYTES + page.length);
         this.came.push({ buffer: page.lock, function: number, number: page.number, bytes });
         ++page.number;
-        this.accesses.wait(64); // Until it is out of the stream.
+        this.accesses.wait(64); // The command leaves the stream.
       }
       page.lock = undefined;
     }
@@ -275,7 +275,7 @@ class Chance {
     );
   }
 
-  // A PCB through the window: what hca_front knows of one in the pool is state and VCB; scoreboards are shown while it collects.
+  // Inspects a PCB: for one in the pool hca_front shows state and VCB, and its scoreboard while it collects.
   private inspect(): void {
     const physical = this.random.below(pool + 4);
     const select = physical | (this.random.below(buffers + 1) << 16);

@@ -16,7 +16,7 @@ interface Judged {
   close(): void;
 }
 
-/** None with so few credits that requests wait for them: a reference expects each at once. */
+/** Boards with enough credits for every request: a reference expects each request at once. */
 const boardVariants: readonly BoardOptions[] = [
   {},
   { queuePairContextsCached: 2, physicalCollectBuffers: 1 },
@@ -24,7 +24,7 @@ const boardVariants: readonly BoardOptions[] = [
   { mapping: 'adversarial' },
 ];
 
-/** References, each of which plays with a board as its peer, and judges it. */
+/** References: each one is the peer of a board and checks its packets. */
 const kinds: readonly ((random: Random, wire: Wire, number: number) => Judged)[] = [
   (...given) => new ReferenceRequests(...given, 'RC'),
   (...given) => new ReferenceRequests(...given, 'UC'),
@@ -32,9 +32,9 @@ const kinds: readonly ((random: Random, wire: Wire, number: number) => Judged)[]
 ];
 
 /**
- * A board whose peers are references: made of packets, each knows what the board has to answer, and holds it to that.
- * @param judged how many
- * @throws Violation a promise is broken
+ * Connects a board to reference peers, which send it packets and compare its answers with those that the specification requires.
+ * @param judged number of references
+ * @throws Violation the board breaks a promise
  */
 export function playWithReferences(seed: number, judged: number): void {
   if (judged === 0) return;

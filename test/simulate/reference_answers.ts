@@ -31,7 +31,7 @@ const refusals = [
 const forever = 7;
 const remoteAddress = 0x1234_5678_9000n;
 const remoteKey = 0x77_0011;
-/** Units of 10 µs that an RNR NAK asks to wait (InfiniBand volume 1, table 45), of the shortest codes. */
+/** The wait of an RNR NAK by its code, in units of 10 µs (InfiniBand volume 1, table 45); short codes only. */
 const waits = [65_536, 1, 2, 3, 4, 6, 8, 12] as const;
 const nanosecondsOfAWait = 10_000n;
 const [shortestTimeoutCode, timeoutCodes] = [4, 4];
@@ -39,12 +39,12 @@ const shortestTimeout = 4096n << BigInt(shortestTimeoutCode);
 const slotBytes = 4096;
 const slots = 8;
 
-/** A work request, and the packets that it has to be sent as. */
+/** A work request and its expected packets. */
 interface Sending {
   readonly wrId: number;
   readonly kind: 'message' | 'read' | 'atomic';
   readonly packets: readonly Expected[];
-  /** Of all that it takes: a READ has those of its answers too. */
+  /** The number of PSNs that it uses; for a READ, those of its response packets. */
   readonly psns: number;
   readonly at: number;
   readonly length: number;
@@ -56,8 +56,8 @@ type Expected = Pick<
 >;
 
 /**
- * The device as requester of a reliable connection: its peer is made of packets, answers as it likes, and says what the device has to send
- * again, when and how often, and what its work requests come to.
+ * Tests the device as requester of a reliable connection: the peer answers, loses packets and sends NAKs at random, and checks the packets,
+ * retries, times and completions of the device.
  */
 export class ReferenceAnswers {
   private readonly random: Random;
@@ -67,7 +67,7 @@ export class ReferenceAnswers {
   private psn = 0;
   private messageSequenceNumber = 0;
   private made = 0;
-  /** Times that it may still send again before it has to give up; counted from the last progress on. */
+  /** Remaining retries since the last progress. */
   private retries = 0;
   private receiverRetries = 0;
 
@@ -78,7 +78,7 @@ export class ReferenceAnswers {
     this.begin();
   }
 
-  /** Posts one or several work requests, answers them somehow, and judges what comes of it. */
+  /** Posts work requests, answers them at random, and checks the result. */
   act(): void {
     const { random } = this;
     const acts = [
@@ -105,17 +105,17 @@ export class ReferenceAnswers {
     this.progress();
   }
 
-  /** Retries count anew (9.7.6.1.2 and 9.7.5.2.8). */
+  /** Restores the retry counters after progress (9.7.6.1.2 and 9.7.5.2.8). */
   private progress(): void {
     this.retries = this.attributes.retryCount;
     this.receiverRetries = this.attributes.receiverNotReadyRetry;
   }
 
-  /** One work request: sent, lost or refused some times, and answered or given up. */
+  /** Sends one work request, loses or refuses it several times, then answers it or lets it fail. */
   private exchange(posted: Sending): void {
     const { random, line } = this;
     let sending = posted;
-    // A second NAK tells of the same gap, and is none: only the first may be given.
+    // The responder sends one NAK for a gap, so the peer sends no second one.
     let isRefused = false;
     this.expect(line.settle(), sending.packets, 'sends');
     for (;;) {
@@ -144,7 +144,7 @@ export class ReferenceAnswers {
     this.succeed([sending]);
   }
 
-  /** Nothing is answered until the timer has run out. @returns false: it has to give up */
+  /** Sends no answer until the timer expires. @returns false: the work request must fail */
   private lose({ packets, wrId }: Sending): boolean {
     const { line, attributes } = this;
     const timeout = 4096n << BigInt(attributes.timeout);
@@ -161,7 +161,7 @@ export class ReferenceAnswers {
     return true;
   }
 
-  /** Until something is sent, or a work request completes: it takes between one and four times the timeout (9.7.6.1.3). */
+  /** Advances time until the device retries or completes: one to four times the timeout (9.7.6.1.3). */
   private waitForTimer(timeout: bigint): Sent[] {
     const { line } = this;
     const end = line.now + 4n * timeout;
@@ -173,7 +173,7 @@ export class ReferenceAnswers {
     return [];
   }
 
-  /** The peer has no receive. @returns false: it has to give up */
+  /** Answers with RNR NAK. @returns false: the work request must fail */
   private wait({ packets, wrId }: Sending): boolean {
     const { random, line, attributes } = this;
     const timer = 1 + random.below(waits.length - 1);
@@ -186,7 +186,7 @@ export class ReferenceAnswers {
       return false;
     }
     this.receiverRetries--;
-    // The packet was there: what is lost from now on counts anew.
+    // The RNR NAK shows that the packet arrived, so the retry counter starts again.
     this.retries = attributes.retryCount;
     this.advance(wait - (line.now - begin) - 1n);
     this.expect(line.taken(), [], `within the ${wait} ns that it has to wait sends`);
@@ -195,8 +195,8 @@ export class ReferenceAnswers {
   }
 
   /**
-   * A packet of the request was missing: it goes back to that one. The packets before it are acknowledged.
-   * @returns what is not acknowledged; undefined: it has to give up
+   * Answers with a NAK for a missing packet, which acknowledges the packets before it.
+   * @returns the unacknowledged part; undefined: the work request must fail
    */
   private refuseSequence(sending: Sending): Sending | undefined {
     const { random, line } = this;
@@ -215,7 +215,7 @@ export class ReferenceAnswers {
     return { ...sending, packets: left, psns: psns - missing };
   }
 
-  /** Acknowledges requests that were acknowledged long ago, were never sent, or are of another partition: it changes nothing. */
+  /** Sends ACKs that the device must ignore: of old requests, of requests never sent, and of another partition. */
   private sendGhosts(sending: Sending): void {
     const { random, line } = this;
     const [first] = sending.packets as [Expected];
@@ -232,7 +232,7 @@ export class ReferenceAnswers {
     require(line.completed().length === 0, () => `${line.name}: a ghost completes work requests`);
   }
 
-  /** Gives the answer that completes it. */
+  /** Sends the answers that complete a work request. */
   private complete(sending: Sending, mayLose: boolean): void {
     const { random, line, attributes } = this;
     const { kind, packets, length, at, psns } = sending;
@@ -256,7 +256,7 @@ export class ReferenceAnswers {
     const bytes = Uint8Array.from({ length }, () => random.below(256));
     const isLost = mayLose && psns > 1 && this.retries > 0 && random.once(3);
     const lost = isLost ? random.below(psns) : psns;
-    // One is lost, and one behind it tells: what is missing is asked for again, from there on (9.7.5.2.8 and 9.7.4.1.2).
+    // After a lost response packet, the next one shows the gap, and the device requests the rest again (9.7.5.2.8 and 9.7.4.1.2).
     for (let index = 0; index < psns; index++)
       if (index !== lost) this.respond(first.psn, index, psns, bytes);
     if (isLost && lost < psns - 1) {
@@ -275,7 +275,7 @@ export class ReferenceAnswers {
     this.memory.expected.set(bytes, at);
   }
 
-  /** One packet of a READ's answer. @param from the one with which it was asked for again */
+  /** Sends one response packet of a READ. @param from the packet at which the repeated request begins */
   private respond(psn: number, index: number, count: number, bytes: Uint8Array, from = 0): void {
     const { mtu } = this.attributes;
     const [behind, all] = [index - from, count - from];
@@ -293,7 +293,7 @@ export class ReferenceAnswers {
     });
   }
 
-  /** As many READs and atomics as it may have outstanding, and more, which wait. */
+  /** Posts more READs and atomics than may be outstanding; the excess ones must wait. */
   private exchangeReads(): void {
     const { random, line, attributes } = this;
     const all = Array.from({ length: attributes.maxReadAtomic + random.below(3) }, () =>
@@ -319,12 +319,12 @@ export class ReferenceAnswers {
     this.succeed(all);
   }
 
-  /** RNR NAKs that it has to bear; of one that bears them for ever more than any other. */
+  /** The number of RNR NAKs that the device must tolerate; without a limit, more than any finite one. */
   private get mostWaits(): number {
     return this.attributes.receiverNotReadyRetry === forever ? forever + 2 : this.receiverRetries;
   }
 
-  /** Two messages: the first is lost as often as it may be, and acknowledged; then the second may be as often. */
+  /** Uses up the retries of one message, acknowledges it, and requires the full number for the next. */
   private exchangeTwo(): void {
     const { line, random } = this;
     const isWaiting = random.once(2);
@@ -339,14 +339,14 @@ export class ReferenceAnswers {
     }
   }
 
-  /** @throws Violation they have not completed, in this order */
+  /** @throws Violation the work requests have not completed in this order */
   private succeed(all: readonly Sending[]): void {
     this.expect(this.line.settle(), [], 'when all is acknowledged sends');
     this.check(all.map(({ wrId }) => [wrId, success]));
     this.progress();
   }
 
-  /** The queue pair is in ERR, its work requests complete so, and one behind them; it begins anew. */
+  /** Requires that the queue pair is in ERR and that the work requests, and a later one, complete with errors; then connects it again. */
   private end(expected: readonly (readonly [number, CompletionStatus])[]): void {
     const { line, random } = this;
     this.expect(line.settle(), [], 'as it gives up sends');
@@ -371,7 +371,7 @@ export class ReferenceAnswers {
       `${line.name}: completes ${say(found)}, and has to ${say(expected)}`);
   }
 
-  /** @throws Violation other packets were sent */
+  /** @throws Violation the device sent other packets */
   private expect(sent: readonly Sent[], expected: readonly Expected[], what: string): void {
     const { line } = this;
     for (const [index, packet] of expected.entries()) {

@@ -17,17 +17,17 @@ import {
   type ReferencePacket,
 } from './reference_packet.ts';
 
-/** A packet that has left the board, and when, clock ticks. */
+/** A packet that has left the board, and its time in clock ticks. */
 export interface Sent {
   readonly packet: ReferencePacket;
   readonly time: bigint;
 }
 
-/** How the queue pair of a line is connected. */
+/** Attributes that connect the queue pair of a line. */
 export interface LineAttributes {
   readonly pathMtu: PathMtu;
   readonly accessFlags: number;
-  /** P_Key of its partition, as the table of its port has it. */
+  /** The P_Key in the port's table. */
   readonly partitionKey: number;
   readonly receivePsn: number;
   readonly sendPsn: number;
@@ -39,29 +39,29 @@ export interface LineAttributes {
   readonly maxReadAtomic: number;
 }
 
-/** Queue pairs of the references: that of a line is its number more. */
+/** The first queue pair number of the references; the number of the line is added to it. */
 const firstQueuePair = 0x12_3400;
 const partitionKeyIndex = 1;
 
-/** Packets that leave a board, by the line that they go to. */
+/** Sorts the packets that leave a board by destination queue pair. */
 export class Wire {
   readonly party: Party;
-  /** Of the board, and of the references. */
+  /** Addresses of the board and of the references. */
   readonly board: Place;
   readonly references: Place;
   private readonly sent = new Map<number, Sent[]>();
 
-  /** @param sink a board of the same fabric, which drops what comes: references have its address */
+  /** @param sink a board of the same fabric, whose address the references use; it drops their packets */
   constructor(party: Party, sink: EmulatedBoard) {
     this.party = party;
     const { mac } = party.context.queryPort(1);
     this.board = placeOf(mac);
-    // The last byte of an address is that of the board's number.
+    // The boards of a fabric differ in the last byte of their address.
     this.references = placeOf(mac.with(5, mac[5]! - party.board.boardNumber + sink.boardNumber));
     party.board.startPacketTrace(4096);
   }
 
-  /** Packets to a queue pair since the last time. */
+  /** Takes the packets to a queue pair since the last call. */
   take(queuePair: number): Sent[] {
     for (const { direction, data, time } of this.party.board.takePackets()) {
       const packet = direction === 'out' ? readPacket(data) : undefined;
@@ -76,7 +76,7 @@ export class Wire {
   }
 }
 
-/** A queue pair whose peer is the reference: what it is sent and what it sends are packets alone. */
+/** A queue pair whose peer is a reference, which injects packets and reads those that the board sends. */
 export class Line implements Owner {
   readonly name: string;
   readonly protectionDomain: ProtectionDomain;
@@ -102,12 +102,12 @@ export class Line implements Owner {
     return this.wire.party.board.now();
   }
 
-  /** The peer is a full member of the partition: a limited one may send to those alone (10.9.3). */
+  /** The P_Key of the peer, a full member, because two limited members may not communicate (10.9.3). */
   get peerPartitionKey(): number {
     return this.attributes.partitionKey | 0x8000;
   }
 
-  /** From RESET to RTS. */
+  /** Takes the queue pair from RESET to RTS. */
   connect(attributes: LineAttributes): void {
     this.attributes = attributes;
     const { queuePair, service, wire } = this;
@@ -144,7 +144,7 @@ export class Line implements Owner {
     });
   }
 
-  /** Back to RESET, or a queue pair anew. */
+  /** Resets the queue pair, or replaces it with a new one. */
   restart(random: Random): void {
     if (random.once(2)) this.queuePair.modify({ state: QueuePairState.reset });
     else {
@@ -155,7 +155,7 @@ export class Line implements Owner {
     this.completions = [];
   }
 
-  /** A packet of the peer comes to the board. */
+  /** Delivers a packet of the peer to the board. */
   inject(packet: Partial<ReferencePacket>): void {
     const whole = {
       ...blank,
@@ -166,14 +166,14 @@ export class Line implements Owner {
     this.wire.party.board.arrive(buildPacket(whole, this.wire.references, this.wire.board));
   }
 
-  /** Lets the board come to rest, without time passing. @returns what it has sent to the peer */
+  /** Runs the board until it is idle, without advancing time. @returns the packets that it sent to the peer */
   settle(): Sent[] {
     this.wire.party.board.runUntilIdle();
     this.wire.party.poll();
     return this.taken();
   }
 
-  /** Packets that have been sent to the peer since the last time. @throws Violation a packet is not as this connection sends them */
+  /** Takes the packets to the peer since the last call. @throws Violation a packet has another P_Key */
   taken(): Sent[] {
     const sent = this.wire.take(this.peer);
     for (const { packet } of sent) {
@@ -187,7 +187,7 @@ export class Line implements Owner {
     this.completions.push({ wrId, status, workQueue, byteLength, immediateData });
   }
 
-  /** Completions since the last time. */
+  /** Takes the completions since the last call. */
   completed(): typeof this.completions {
     const { completions } = this;
     this.completions = [];

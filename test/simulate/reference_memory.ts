@@ -6,9 +6,9 @@ import { require } from './party.ts';
 const { localWrite, remoteWrite, remoteRead, remoteAtomic } = Access;
 export const targetBytes = 4096;
 
-/** Memory that a peer may reach, and what has to be in it. */
+/** Memory registered for a peer, and its expected content. */
 export class ReferenceMemory {
-  /** The content that the memory has to have; the reference writes here what a peer has a right to write. */
+  /** The expected content: the reference updates it for each permitted write of a peer. */
   readonly expected: Uint8Array;
   readonly access: number;
   private readonly arena: Arena;
@@ -29,7 +29,7 @@ export class ReferenceMemory {
     return this.registered;
   }
 
-  /** Deregisters it, and registers it anew. @returns the key that is no more */
+  /** Deregisters the memory and registers it again. @returns the former key */
   renew(): number {
     const former = this.registered.remoteKey;
     this.registered.close();
@@ -37,12 +37,12 @@ export class ReferenceMemory {
     return former;
   }
 
-  /** A place of it may hold whatever is there when it is looked at next: it is not promised. */
+  /** Excludes bytes from the next check, because the specification leaves their content open. */
   allow(at: number, bytes: number): void {
     this.allowed.push([at, bytes]);
   }
 
-  /** @throws Violation it holds what it must not */
+  /** @throws Violation the content differs from the expected one */
   verify(name: string): void {
     require(this.arena.isIntact, () => `${name}: bytes beside a memory region were written`);
     for (const [at, bytes] of this.allowed.splice(0))
@@ -59,5 +59,5 @@ export class ReferenceMemory {
 }
 
 export const everyAccess = localWrite | remoteWrite | remoteRead | remoteAtomic;
-/** Rights that regions give a peer. */
+/** The access rights of the regions. */
 export const accesses = [everyAccess, remoteRead, localWrite | remoteWrite, localWrite] as const;

@@ -1,4 +1,4 @@
-// RoCEv2 packets between link-local addresses, built and read by their specification alone (InfiniBand volume 1, 9.2 to 9.4, annex A17).
+// Builds and reads RoCEv2 packets between link-local addresses from the specification alone (InfiniBand volume 1, 9.2 to 9.4, annex A17).
 const ethernetBytes = 14;
 const ipBytes = 40;
 const udpBytes = 8;
@@ -27,12 +27,12 @@ export interface ReferencePacket {
   readonly messageSequenceNumber: number;
   /** AtomicAckETH. */
   readonly original: bigint;
-  /** ImmDt, as it is in the memory of a little-endian host. */
+  /** ImmDt, as a little-endian host stores it. */
   readonly immediate: number;
   readonly payload: Uint8Array;
 }
 
-/** Opcodes of reliable connection; those of unreliable connection are {@link unreliable} more. */
+/** Opcodes of reliable connection; add {@link unreliable} for unreliable connection. */
 export const code = {
   sendFirst: 0,
   sendMiddle: 1,
@@ -72,7 +72,7 @@ const withAcknowledge: readonly number[] = [
 
 export const psnMask = 0xff_ffff;
 
-/** How far `to` is from `from` of 24 bits: -2^23 to 2^23 - 1. */
+/** The distance from one PSN to another, modulo 2^24: -2^23 to 2^23 - 1. */
 export function psnDistance(from: number, to: number): number {
   return ((to - from) << 8) >> 8;
 }
@@ -110,7 +110,7 @@ export const blank: ReferencePacket = {
   payload: new Uint8Array(),
 };
 
-/** The bytes of a packet from one to the other. */
+/** Encodes a packet from one address to another. */
 export function buildPacket(packet: ReferencePacket, from: Place, to: Place): Uint8Array {
   const { opcode, payload } = packet;
   const kind = opcode % unreliable;
@@ -153,7 +153,7 @@ export function buildPacket(packet: ReferencePacket, from: Place, to: Place): Ui
   return bytes;
 }
 
-/** The fields of a packet; undefined: it is none of a connected service. */
+/** Decodes a packet; undefined: it is too short for a connected service. */
 export function readPacket(bytes: Uint8Array): ReferencePacket | undefined {
   if (bytes.length < baseAt + baseBytes + checkBytes) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -194,7 +194,7 @@ export function readPacket(bytes: Uint8Array): ReferencePacket | undefined {
   };
 }
 
-/** Puts the right ICRC at the end of a packet (InfiniBand volume 1, 7.8.1, and annex A17.3.3). */
+/** Writes the ICRC at the end of a packet (InfiniBand volume 1, 7.8.1, and annex A17.3.3). */
 export function putCheck(packet: Uint8Array): void {
   const end = packet.length - checkBytes;
   let register = 0xffff_ffff;
@@ -212,7 +212,7 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return register;
 });
 
-/** Bits that change on the way count as ones: traffic class and flow label, hop limit, UDP checksum, BTH's reserved byte. */
+/** Bits that the ICRC counts as ones because routers change them: traffic class, flow label, hop limit, UDP checksum, BTH's reserved byte. */
 function variant(at: number): number {
   if (at === ethernetBytes) return 0x0f;
   const isVariant =

@@ -14,12 +14,12 @@ const mtus = [
 ] as const;
 const receiveSlots = 16;
 const receiveBytes = 2048;
-/** Half of the numbers of packets: where what is old meets what is new (9.7.5). */
+/** Half of the PSN space: the PSNs before the expected one are duplicates, the others are ahead (9.7.5). */
 const window = 2 ** 23;
 
 type Packet = Partial<ReferencePacket> & Pick<ReferencePacket, 'opcode' | 'psn'>;
 
-/** Any connection of a reference: rarely with fewer rights. */
+/** Random attributes of a connection; one connection in four lacks access rights. */
 export function anyAttributes(random: Random): LineAttributes & { readonly mtu: number } {
   const [pathMtu, mtu] = random.pick(mtus);
   return {
@@ -39,8 +39,8 @@ export function anyAttributes(random: Random): LineAttributes & { readonly mtu: 
 }
 
 /**
- * The device as responder of a reliable connection: a peer made of packets sends it requests, right and wrong, and a reference says what it
- * has to answer, write and complete, to the byte.
+ * Tests the device as responder: the peer sends it valid and invalid packets, and a reference says which answers, memory and completions
+ * must follow.
  */
 export class ReferenceRequests {
   private readonly random: Random;
@@ -63,7 +63,7 @@ export class ReferenceRequests {
     this.begin();
   }
 
-  /** Sends something, or does something beside it, and judges what comes of it. */
+  /** Performs one random action of the peer or of the program, and checks the result. */
   act(): void {
     const { random, reference } = this;
     if (reference.isDead) {
@@ -103,7 +103,7 @@ export class ReferenceRequests {
     );
   }
 
-  /** In ERR everything is flushed; then it begins anew. */
+  /** Requires the queue pair to be in ERR, and connects it again. */
   private end(): void {
     const { line } = this;
     require(line.state === QueuePairState.error, () => `${line.name}: is not in ERR`);
@@ -127,7 +127,7 @@ export class ReferenceRequests {
     }
   }
 
-  /** Sends packets, all at once or one by one, and compares what is answered. */
+  /** Sends packets, at once or one by one, and checks the answers. */
   private send(packets: readonly Packet[]): void {
     const { random, line, reference } = this;
     const isBurst = random.once(2);
@@ -142,7 +142,7 @@ export class ReferenceRequests {
     this.verify();
   }
 
-  /** @throws Violation what has been sent is not what had to be */
+  /** @throws Violation the board sent other answers than expected */
   private judge(expected: readonly Answer[]): void {
     const { line } = this;
     const sent = line.settle().map(({ packet }) => packet);
@@ -152,7 +152,7 @@ export class ReferenceRequests {
       const isIt = packet !== undefined && isAnswer(packet, answer);
       if (isIt) at++;
       else {
-        // A later answer acknowledges the requests before.
+        // A later answer also acknowledges the requests before it.
         const isTold =
           answer.syndrome >> 5 === 0 && answer.opcode === code.acknowledge && index < expected.length - 1;
         require(isTold || answer.isOptional, () =>
@@ -162,7 +162,7 @@ export class ReferenceRequests {
     require(at === sent.length, () => `${line.name}: answers ${nameOf(sent[at])}, which is too much`);
   }
 
-  /** @throws Violation memory or completions are not as they have to be */
+  /** @throws Violation memory or completions differ from the reference */
   private verify(): void {
     const { line, received, memories, reference } = this;
     if (reference.isDead) reference.flush();
@@ -183,7 +183,7 @@ export class ReferenceRequests {
     }
   }
 
-  /** Packets of a message from the PSN that is expected on, with lengths to the byte; some lose their right by one byte. */
+  /** The packets of a message, starting at the expected PSN; some messages exceed their receive by one byte. */
   private message(kind: 'send' | 'write'): Packet[] {
     const { random, reference } = this;
     const { mtu } = this.attributes;
@@ -235,20 +235,20 @@ export class ReferenceRequests {
     };
   }
 
-  /** As many READs at once as the responder has resources for, or one more than it has while the first cannot be over. */
+  /** Sends as many READs at once as the responder has resources for, or one more while the first is still being answered. */
   private sendReads(): void {
     const { random, line } = this;
     const reference = this.reference as ReferenceResponder;
     const { maxDestinationReadAtomic: most, mtu, accessFlags } = this.attributes;
     const [memory] = this.memories as [ReferenceMemory];
-    // Of a READ of eight packets or more the last has not left when the next one comes.
+    // A READ of at least eight packets is still being answered when the next one arrives.
     const tooMany = random.once(3) && most <= 2 && targetBytes / mtu >= 8;
     const expected: Answer[] = [];
     const length = tooMany ? targetBytes : 1 + random.below(2 * mtu);
     for (let count = 0; count < most + (tooMany ? 1 : 0); count++) {
       const packet = { ...this.read(length), address: memory.region.address, key: memory.region.remoteKey };
       line.inject(packet);
-      // The one too many is refused as an invalid request (9.7.4.1.1).
+      // The responder answers the excess READ with a NAK for an invalid request (9.7.4.1.1).
       const isTooMany = count === most && (accessFlags & 4) !== 0;
       if (isTooMany) reference.isDead = true;
       else expected.push(...reference.take({ ...blank, partitionKey: line.peerPartitionKey, ...packet }));
@@ -259,7 +259,7 @@ export class ReferenceRequests {
     this.verify();
   }
 
-  /** The board may answer earlier requests or not: the connection is over. */
+  /** The board need not answer earlier requests, because the connection has failed. */
   private judgeTooMany(expected: readonly Answer[]): void {
     const { line } = this;
     const sent = line.settle().map(({ packet }) => packet);
@@ -273,7 +273,7 @@ export class ReferenceRequests {
     }
   }
 
-  /** Sends an earlier request again: a message with other data, a READ or a part of it, an atomic. */
+  /** Repeats an earlier request: a message with other data, a READ or part of one, an atomic. */
   private sendDuplicate(): void {
     const { random, reference } = this;
     const { executed, expectedPsn } = reference;
@@ -295,7 +295,7 @@ export class ReferenceRequests {
       };
       const isReachable = length === 0 || this.memories.some(({ region }) => region.remoteKey === packet.key);
       const isLast = executed.at(-1)!.packet === packet;
-      // More than was asked for reaches beyond what is expected next.
+      // A longer READ than the original extends beyond the expected PSN.
       if (isLast && random.once(4))
         this.send([{ ...part, length: (psnDistance(part.psn, expectedPsn) + 1) * mtu + length }]);
       else if (isReachable) this.send([part]);
@@ -307,7 +307,7 @@ export class ReferenceRequests {
       this.send([{ ...first!, psn: psnAfter(expectedPsn, -back) }]);
   }
 
-  /** Of a message some packets are lost, or come in other order, or another message begins in its middle. */
+  /** Sends a message of which packets are lost, or all arrive in reverse order, or the PSN is ahead. */
   private sendIncomplete(): void {
     const { random } = this;
     const packets = this.message(random.pick(['send', 'write']));
@@ -318,7 +318,7 @@ export class ReferenceRequests {
     this.send(packets);
   }
 
-  /** A packet that is ahead, or of another partition; then perhaps what was missing. */
+  /** Sends packets ahead of the expected PSN, then sometimes the missing ones; or a packet of another partition. */
   private sendElsewhere(): void {
     const { random, reference, attributes } = this;
     const packets = this.message(random.pick(['send', 'write']));
@@ -333,7 +333,7 @@ export class ReferenceRequests {
     if (random.once(2)) this.send(packets);
   }
 
-  /** Sends a request that has to be refused. */
+  /** Sends a request that the device must refuse. */
   private sendWrong(): void {
     const { random, attributes } = this;
     const packets = this.message(random.pick(['send', 'write']));
@@ -353,7 +353,7 @@ export class ReferenceRequests {
     this.send([...packets.slice(0, at), { ...made, length: Math.max(0, made.length ?? 0) }]);
   }
 
-  /** Memory is deregistered and registered anew: the former key is good for nothing. */
+  /** Deregisters memory and registers it again, which invalidates its key. */
   private renew(): void {
     const { random, formerKeys } = this;
     formerKeys.push(random.pick(this.memories).renew());
@@ -367,7 +367,7 @@ export class ReferenceRequests {
     return random.pick(lengths);
   }
 
-  /** Where a peer reaches `length` bytes: mostly right, else beside, or with a key that is none. */
+  /** An address and key for `length` bytes: mostly valid, else out of bounds or with an invalid key. */
   private place(length: number): { address: bigint; key: number } {
     const { random, formerKeys } = this;
     const memory = random.once(8) ? random.pick(this.memories) : this.memories[0]!;
@@ -390,7 +390,7 @@ export class ReferenceRequests {
   }
 }
 
-/** The place of a packet in its message, as its opcode adds it to that of a first packet. */
+/** The offset of a packet's opcode from that of a first packet, by its position in the message. */
 export function place(index: number, count: number): number {
   if (count === 1) return code.sendOnly;
   if (index === 0) return code.sendFirst;

@@ -3,23 +3,23 @@ import type { ReferenceMemory } from './reference_memory.ts';
 import { code, psnAfter, psnDistance, psnMask, type ReferencePacket } from './reference_packet.ts';
 
 const { success, localLengthError, workRequestFlushedError } = CompletionStatus;
-/** Of an AETH: no end-to-end credits; RNR NAK, below its timer; NAKs. */
+/** AETH syndromes: an ACK without end-to-end credits, an RNR NAK without its timer, and NAKs. */
 const [acknowledged, receiverNotReady, sequenceError, invalidRequest, accessError] = [
   0x1f, 0x20, 0x60, 0x61, 0x62,
 ];
 const wordBytes = 8;
 const longestMessage = 2 ** 31;
 
-/** A packet that a responder has to send, or may. */
+/** A packet that a responder must send, or may send. */
 export interface Answer extends Pick<
   ReferencePacket,
   'opcode' | 'psn' | 'syndrome' | 'messageSequenceNumber' | 'original' | 'payload'
 > {
-  /** It may be left out: what follows tells the same. */
+  /** The responder may omit it, because a later packet implies it. */
   readonly isOptional: boolean;
 }
 
-/** A receive work request that is posted, and where its memory lies. */
+/** A posted receive work request, with the offset and size of its buffer. */
 export interface PostedReceive {
   readonly wrId: number;
   readonly at: number;
@@ -44,14 +44,14 @@ export interface ResponderAttributes {
   readonly maxDestinationReadAtomic: number;
 }
 
-/** A READ or atomic that was executed; of an atomic, what it found. */
+/** An executed READ or atomic; for an atomic, with the original value. */
 export interface Executed {
   readonly psn: number;
   readonly packet: ReferencePacket;
   readonly original: bigint;
 }
 
-/** A message that has begun. */
+/** The message that the responder is receiving. */
 export interface Message {
   readonly kind: 'send' | 'write';
   readonly receive?: PostedReceive;
@@ -61,24 +61,24 @@ export interface Message {
   offset: number;
 }
 
-/** The responder behind a queue pair that receives. */
+/** The responder of a queue pair. */
 export interface Responder {
-  /** In ERR. */
+  /** The queue pair is in ERR. */
   readonly isDead: boolean;
   readonly receives: PostedReceive[];
   readonly completions: Received[];
-  /** READs and atomics that were executed, newest last. */
+  /** Executed READs and atomics, newest last. */
   readonly executed: Executed[];
   readonly expectedPsn: number;
-  /** A packet comes. @returns what has to be sent for it */
+  /** Executes a packet. @returns the answers */
   take(packet: ReferencePacket): Answer[];
-  /** Flushes the posted receives, in ERR. */
+  /** Flushes the posted receives after an error. */
   flush(): void;
 }
 
 /**
- * A responder of reliable connection, by InfiniBand volume 1, 9.7, alone: what it answers, writes and completes for each packet that comes,
- * one at a time. It knows nothing of the device.
+ * A responder of reliable connection that follows InfiniBand volume 1, 9.7, and shares no code with the device. It returns answers, memory
+ * writes and completions for one packet at a time.
  */
 export class ReferenceResponder implements Responder {
   isDead = false;
@@ -93,7 +93,7 @@ export class ReferenceResponder implements Responder {
   private readonly memoryOf: MemoryOf;
   private hasRefused = false;
 
-  /** @param received where receives lie */
+  /** @param received memory of the receive buffers */
   constructor(attributes: ResponderAttributes, received: ReferenceMemory, memoryOf: MemoryOf) {
     this.attributes = attributes;
     this.expectedPsn = attributes.receivePsn;
@@ -174,7 +174,7 @@ export class ReferenceResponder implements Responder {
     if (message.offset + payload.length > capacity) {
       this.complete(message.receive!, localLengthError);
       this.message = undefined;
-      // The packets before the one that does not fit are there.
+      // The packets before the first one that does not fit have been written.
       this.received.allow(at, capacity);
       return invalidRequest;
     }
@@ -248,12 +248,12 @@ export class ReferenceResponder implements Responder {
     return [this.atomicAnswer(psn, original)];
   }
 
-  /** Duplicates: acknowledged once more, read once more, answered with what was found (9.7.5.1). */
+  /** Answers a duplicate: acknowledges again, reads again, or repeats the original value of an atomic (9.7.5.1). */
   private repeat(packet: ReferencePacket): Answer[] {
     const kind = kindOf(packet.opcode);
     if (kind === 'send' || kind === 'write')
       return [this.answer(psnAfter(this.expectedPsn, psnMask), acknowledged)];
-    // Of READs and atomics it keeps as many as the requester may have outstanding.
+    // The responder remembers as many READs and atomics as the requester may have outstanding.
     const former = this.executed
       .toReversed()
       .slice(0, this.attributes.maxDestinationReadAtomic)
@@ -266,12 +266,12 @@ export class ReferenceResponder implements Responder {
     return this.isPartOf(former, packet) ? this.readOf(packet) : [];
   }
 
-  /** Packets that a READ or atomic is answered by. */
+  /** The response packets of a READ or atomic. */
   private packetsOf({ opcode, length }: ReferencePacket): number {
     return kindOf(opcode) === 'atomic' ? 1 : Math.max(1, Math.ceil(length / this.attributes.mtu));
   }
 
-  /** Whether a duplicate READ asks for a part of what was asked for before (9.7.5.1). */
+  /** Whether a duplicate READ requests part of an earlier one (9.7.5.1). */
   private isPartOf({ psn, packet: earlier }: Executed, packet: ReferencePacket): boolean {
     const offset = packet.address - earlier.address;
     return (
@@ -321,17 +321,17 @@ export class ReferenceResponder implements Responder {
 
 const nothing = new Uint8Array();
 
-/** Memory that a peer may reach, by its key. */
+/** Finds registered memory by its key. */
 export type MemoryOf = (key: number) => ReferenceMemory | undefined;
 
-/** The same partition, and one of the two a full member (10.9.3). */
+/** Whether both are in the same partition and at least one is a full member (10.9.3). */
 export function isMember(own: ResponderAttributes, { partitionKey }: ReferencePacket): boolean {
   return (
     ((own.partitionKey ^ partitionKey) & 0x7fff) === 0 && ((own.partitionKey | partitionKey) & 0x8000) !== 0
   );
 }
 
-/** Whether a packet of a SEND or RDMA WRITE has the bytes that it has to have, to the byte (9.7.4.1.4 to 9.7.4.1.6). */
+/** Whether a packet of a SEND or RDMA WRITE has a valid length (9.7.4.1.4 to 9.7.4.1.6). */
 export function isProper(
   { accessFlags, mtu }: ResponderAttributes,
   { opcode, payload, length }: ReferencePacket,
@@ -346,7 +346,7 @@ export function isProper(
   return (accessFlags & Access.remoteWrite) !== 0 && (ends ? arrived === whole : arrived < whole);
 }
 
-/** Where memory is that a key names; undefined: it may not be reached so. Of no length it may whatever the key. */
+/** The memory and offset that a key and address select; undefined: no access. Zero bytes are accessible with any key. */
 export function reach(
   memoryOf: MemoryOf,
   key: number,
@@ -368,7 +368,7 @@ export function kindOf(opcode: number): 'send' | 'write' | 'read' | 'atomic' | '
   return opcode === code.compareAndSwap || opcode === code.fetchAndAdd ? 'atomic' : 'other';
 }
 
-/** Where in its message a packet of a SEND or RDMA WRITE stands. */
+/** The position of a SEND or RDMA WRITE packet in its message. */
 export function positionOf(opcode: number): { begins: boolean; ends: boolean } {
   const place = opcode % code.writeFirst;
   return { begins: place === 0 || place >= code.sendOnly, ends: place >= code.sendLast };

@@ -20,8 +20,8 @@ import {
 const { success, localLengthError, remoteAccessError } = CompletionStatus;
 
 /**
- * A responder of unreliable connection, by InfiniBand volume 1, 9.8.2 and 9.9.3: it answers nothing, and no peer can fail it. A message of
- * which something is lost is dropped whole; the receive that it has taken is the next one's.
+ * A responder of unreliable connection (InfiniBand volume 1, 9.8.2 and 9.9.3): it sends no answers, and no peer can put it in ERR. It drops
+ * a message with a lost packet and uses the receive of a dropped SEND for the next message.
  */
 export class ReferenceUnreliable implements Responder {
   readonly isDead = false;
@@ -33,7 +33,7 @@ export class ReferenceUnreliable implements Responder {
   private readonly received: ReferenceMemory;
   private readonly memoryOf: MemoryOf;
   private message: Message | undefined;
-  /** Why the rest of the message is dropped: what its receive completes with. */
+  /** The status of the receive of a message whose rest is dropped. */
   private refusal: CompletionStatus | undefined;
   private kept: PostedReceive | undefined;
 
@@ -46,7 +46,7 @@ export class ReferenceUnreliable implements Responder {
 
   take(packet: ReferencePacket): Answer[] {
     const kind = kindOf(packet.opcode);
-    // The board drops an operation that the service does not have before the transport looks at it (9.6.1.1).
+    // The board drops operations that the service lacks before the transport checks (9.6.1.1).
     if (!isMember(this.attributes, packet) || (kind !== 'send' && kind !== 'write')) return [];
     const { begins } = positionOf(packet.opcode);
     const isInTurn = begins || (packet.psn === this.expectedPsn && this.message?.kind === kind);
@@ -56,7 +56,7 @@ export class ReferenceUnreliable implements Responder {
   }
 
   flush(): void {
-    throw new Error('a queue pair of unreliable connection is failed by no peer');
+    throw new Error('no peer can fail a queue pair of unreliable connection');
   }
 
   private execute(packet: ReferencePacket, kind: 'send' | 'write'): void {
@@ -109,7 +109,7 @@ export class ReferenceUnreliable implements Responder {
     });
   }
 
-  /** The message that had begun is dropped; of a SEND the next message has its receive. */
+  /** Drops the current message; the next SEND uses its receive. */
   private lose(): void {
     if (this.message?.kind === 'send') this.kept = this.message.receive;
     this.message = undefined;

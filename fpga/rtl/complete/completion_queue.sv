@@ -1,31 +1,31 @@
-// The completion queues of all functions: the entries of a queue go one after the other to the places of a circular buffer in host memory,
-// those that are full fail, those that are armed raise an event. An access to a queue takes its row through seven stages, and the next one
-// to the same queue waits for that; an access to another follows after two clocks. All is answered in the order in which it takes effect,
-// and not before the entries in front of it are written.
+// The completion queues of all functions. The block writes the entries of a queue to a circular buffer in host memory; a full queue fails, an
+// armed queue raises an event. An access to a queue takes its row through seven stages: the next access to the same queue waits for it, an
+// access to another queue follows after two clocks. The block answers accesses in the order in which they take effect, after the entries
+// before them have been written.
 //
-// An entry that finds its queue nearly full waits aside until the host's head is read, and those of its queue behind it; the others pass.
+// An entry whose queue is nearly full waits until the block has read the host's head, as do later entries of that queue; others overtake it.
 module completion_queue #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
-    parameter int unsigned QUEUES = 4096,  // Numbers; 0 names none. A power of two, 8 at least.
+    parameter int unsigned QUEUES = 4096,  // Numbers, of which 0 is unused. A power of two, at least 8.
     parameter int unsigned FUNCTION_WIDTH = 3,
     parameter int unsigned USER_WIDTH = 16,
-    parameter int unsigned ENTRIES = 64,  // Under way, at most. A power of two, 16 at least.
-    parameter int unsigned WAITING = 16,  // Those that wait for a head, at most. A power of two, 16 or 32.
+    parameter int unsigned ENTRIES = 64,  // Maximum in flight. A power of two, at least 16.
+    parameter int unsigned WAITING = 16,  // Maximum that wait for a head. 16 or 32.
     localparam int unsigned NUMBER_WIDTH = 24
 ) (
     input logic clock,
-    input logic reset,  // While it is idle, but for the first.
-    output logic clearing,  // After a reset, until there is no queue; nothing enters.
-    output logic idle,  // Nothing is under way.
+    input logic reset,  // Only while idle, except for the first.
+    output logic clearing,  // After a reset, until all queues are removed; the block accepts no access.
+    output logic idle,  // No access is in flight.
     input logic [63:0] now,
 
-    // An entry: phase, sequence and time stamp are filled in.
+    // An entry; the block adds phase, sequence and time stamp.
     input logic write,
     output logic write_ready,
     input logic [FUNCTION_WIDTH-1:0] write_underlying_function,
     input logic [NUMBER_WIDTH-1:0] write_number,
     input hca_spec_pkg::completion_queue_entry_t write_entry,
-    input logic [USER_WIDTH-1:0] write_user,  // Said again in its answer.
+    input logic [USER_WIDTH-1:0] write_user,  // Returned in the answer.
 
     // A function's write to completion_queue_arm.
     input logic arm,
@@ -33,9 +33,9 @@ module completion_queue #(
     input logic [FUNCTION_WIDTH-1:0] arm_underlying_function,
     input hca_spec_pkg::underlying_function_completion_queue_arm_t arm_request,
 
-    // A command of the control port, one at a time. One of: create a queue with a number that has none; resize (page_table, entries_log2);
-    // moderate (moderation_count, moderation_ticks; none, or no ticks: with the first entry); destroy one for which no entry waits. With
-    // none of them: look.
+    // A command of the control port, one at a time: create a queue with an unused number; resize (page_table, entries_log2); moderate
+    // (moderation_count, moderation_ticks; if one is 0, the first entry raises the event); destroy a queue without waiting entries. Without
+    // any of these flags: look.
     input logic control,
     output logic control_ready,
     input logic control_create,
@@ -52,28 +52,28 @@ module completion_queue #(
     input logic [15:0] control_moderation_count,
     input logic [31:0] control_moderation_ticks,  // Less than 2^31.
 
-    // Answers. Not done: the function has no such queue; for an entry also: the queue is in error. answered_status gives a command's reason.
+    // Answers. Not done: the function has no such queue, or the queue of an entry has failed. answered_status gives a command's reason.
     output logic answered,
     output logic [1:0] answered_kind,  // An answer_kind_t.
     output logic answered_done,
-    output logic [USER_WIDTH-1:0] answered_user,  // Of an entry.
-    output logic answered_waited,  // The host's head was read for it.
+    output logic [USER_WIDTH-1:0] answered_user,  // Only for an entry.
+    output logic answered_waited,  // The entry waited until the block had read the host's head.
     output logic [NUMBER_WIDTH-1:0] answered_number,
     output logic [FUNCTION_WIDTH-1:0] answered_underlying_function,
-    output logic [7:0] answered_status,  // Of a command, a management_status_t.
+    output logic [7:0] answered_status,  // For a command, a management_status_t.
     output logic [31:0] answered_tail,
     output logic answered_in_error,
 
-    // Events, each before the answer to what raised it.
+    // Events, each before the answer to the access that raised it.
     output logic event_valid,
     input logic event_ready,
     output hca_spec_pkg::event_unit_t event_unit,
-    // A queue has failed: so do its queue pairs.
+    // A queue has failed; its queue pairs must fail too.
     output logic failed,
     output logic [NUMBER_WIDTH-1:0] failed_number,
     output logic [FUNCTION_WIDTH-1:0] failed_underlying_function,
 
-    // The DMA address of a page of a table; answers in order, of pages that are mapped.
+    // Requests for the DMA address of a table's page; answers in order, only if the page is mapped.
     output logic translate,
     input logic translate_ready,
     output logic [31:0] translate_page_table,
@@ -82,7 +82,7 @@ module completion_queue #(
     input logic translated_done,
     input logic [51:0] translated_page,
 
-    // The host's head, 8 B of a burst_reader; answers in order.
+    // Reads of the host's head, 8 B, through a burst_reader; answers in order.
     output logic read,
     input logic read_ready,
     output logic [FUNCTION_WIDTH-1:0] read_underlying_function,
@@ -91,11 +91,11 @@ module completion_queue #(
     input logic read_answer_failed,
     input hca_spec_pkg::ring_head_t read_answer_head,
 
-    // To a burst_writer, whose answers are in order: a piece, and its beats.
+    // Writes through a burst_writer, which answers in order: a piece, and its beats.
     output logic piece,
     input logic piece_ready,
     output logic [FUNCTION_WIDTH-1:0] piece_underlying_function,
-    output logic [63:0] piece_address,  // Of 64 B.
+    output logic [63:0] piece_address,  // A piece has 64 B.
     output logic data_valid,
     input logic data_ready,
     output logic [BEAT_BYTES*8-1:0] data,
@@ -110,9 +110,9 @@ module completion_queue #(
   localparam int unsigned SLOT_WIDTH = $clog2(ENTRIES);
   localparam int unsigned SWEEP_WIDTH = (INDEX_WIDTH > SLOT_WIDTH ? INDEX_WIDTH : SLOT_WIDTH) + 1;
   localparam int unsigned COMMANDS = 8;
-  localparam int unsigned IN_STAGES = 8;  // Accesses that may be in the stages, and their outcomes, with some to spare.
+  localparam int unsigned IN_STAGES = 8;  // Limit of accesses in the stages, with a margin for their outcomes.
 
-  // Something that waits for a head.
+  // An access that waits for a head.
   typedef struct packed {
     logic is_control;
     logic is_solicited;
@@ -122,9 +122,9 @@ module completion_queue #(
     logic [USER_WIDTH-1:0] user;
   } waiting_t;
 
-  // After a reset all rows and slots are swept.
+  // After a reset the block clears all rows and slots.
   logic [SWEEP_WIDTH-1:0] swept;
-  logic [INDEX_WIDTH-1:0] looked;  // Queue whose period is looked at next.
+  logic [INDEX_WIDTH-1:0] looked;  // The queue whose moderation period is checked next.
   logic valid_0, valid_1, valid_2, valid_3, valid_4, valid_5, valid_6;
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -136,7 +136,7 @@ module completion_queue #(
     end
   end
 
-  // Entries get a slot, in which they wait; armings and commands wait here.
+  // Entries wait in slots; armings and commands wait here.
   logic has_slot, takes_write, takes_arm, takes_control, has_write, has_arm, has_control, frees, under_control, ends_control;
   logic [SLOT_WIDTH-1:0] slot, freed_slot, next_slot;
   logic [SLOT_WIDTH:0] slots_free;
@@ -211,12 +211,12 @@ module completion_queue #(
     end
   end
 
-  // Entries that wait for the host's head, and the heads that came. A queue is resized when nothing is under way, so that the entries before are in
-  // its old pages.
+  // Entries that wait for the host's head, and the heads read. A resize waits until no access is in flight, so that earlier entries are in the old
+  // pages.
   logic waits, asks, is_waiting, has_asked, has_head, is_drained, holds, takes_again, again_unreadable;
   logic [31:0] again_head, unused_reserved;
   logic [$clog2(WAITING):0] waiting, unused_asked, unused_heads;
-  logic [$clog2(ENTRIES):0] left;  // Outcomes that are not answered.
+  logic [$clog2(ENTRIES):0] left;  // Outcomes not answered yet.
   logic has_room, has_waiting_room, ends_idle, is_busy, is_settled, is_answered_6;
   logic [FUNCTION_WIDTH-1:0] asked_function;
   logic [63:0] asked_address;
@@ -269,7 +269,7 @@ module completion_queue #(
     is_drained <= left == '0 && ends_idle && !(valid_0 || valid_1 || valid_2 || valid_3 || valid_4 || valid_5 || valid_6);
   end
 
-  // 0: one access, when the one before has gone on. Those of other kinds have a turn behind each entry.
+  // 0: select one access when the previous one has advanced. After each entry, one access of another kind may follow.
   logic fails, takes_fail, was_write, goes, is_met;
   logic [NUMBER_WIDTH-1:0] failing_number;
   logic [31:0] failing_tail;
@@ -341,7 +341,7 @@ module completion_queue #(
     if (!valid_0) {access_0, slot_0, user_0} <= {access, access_slot, access_user};
   end
 
-  // 1: the address of its row, when no other access to it is in the stages. 2: the row comes out of the memory.
+  // 1: address the row, once no other access to it is in the stages. 2: read the row.
   logic [INDEX_WIDTH-1:0] index_0, index_1, index_2, index_3, index_4, index_5, index_6;
   completion_queue_pkg::row_t row_read, row_3, row_4, row_5, row_6, next;
   logic writes, writes_6;
@@ -383,13 +383,13 @@ module completion_queue #(
     row_5 <= row_4;
   end
 
-  // Sweeps aside.
+  // Sweeps do not count.
   assign is_busy = valid_0 && access_0.kind != completion_queue_pkg::ACCESS_SWEEP || valid_1 && access_1.kind != completion_queue_pkg::ACCESS_SWEEP
       || valid_2 && access_2.kind != completion_queue_pkg::ACCESS_SWEEP || valid_3 && access_3.kind != completion_queue_pkg::ACCESS_SWEEP
       || valid_4 && access_4.kind != completion_queue_pkg::ACCESS_SWEEP || valid_5 && access_5.kind != completion_queue_pkg::ACCESS_SWEEP
       || is_answered_6 || waits;
 
-  // 3 to 5: decided.
+  // 3 to 5: decide.
   logic is_answered, waits_5, written;
   completion_queue_pkg::outcome_t outcome;
   completion_queue_pkg::place_t place;
@@ -400,7 +400,7 @@ module completion_queue #(
       .*
   );
 
-  // 6: written, and told to what follows.
+  // 6: write the row and forward the outcome.
   logic written_6, drops_6;
   logic [SLOT_WIDTH-1:0] slot_6;
   logic [USER_WIDTH-1:0] user_6;

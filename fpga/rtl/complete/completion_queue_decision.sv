@@ -1,11 +1,11 @@
-// An access to a completion queue is decided in three clocks, the last of which makes the new row. The module has the access and the row in
-// each of them.
+// Decides an access to a completion queue in three clocks, and computes the new row in the last one. The inputs are the access and the row in
+// each of these clocks.
 module completion_queue_decision #(
     parameter int unsigned QUEUES = 4096
 ) (
     input logic clock,
     input logic [63:0] now,
-    input completion_queue_pkg::command_t command,  // Of an access of the control port.
+    input completion_queue_pkg::command_t command,  // For an access of the control port.
 
     input completion_queue_pkg::access_t access_3,
     input completion_queue_pkg::row_t row_3,
@@ -13,7 +13,7 @@ module completion_queue_decision #(
     input completion_queue_pkg::access_t access_5,
     input completion_queue_pkg::row_t row_5,
 
-    // In the last clock: the row from now on; what is told, if it is answered; that it waits for the host's head; the place of an entry.
+    // In the last clock: the new row; the outcome, if the access is answered; whether it waits for the host's head; the place of an entry.
     output completion_queue_pkg::row_t next,
     output logic is_answered,
     output completion_queue_pkg::outcome_t outcome,
@@ -26,7 +26,7 @@ module completion_queue_decision #(
   logic unused_bits;
   assign unused_bits = &{1'b0, command, access_3, row_3, row_4};
 
-  // 3, 4: numbers, of which 4 and 5 make comparisons.
+  // 3, 4: compute the operands that 4 and 5 compare.
   logic [63:0] time_3, time_4, time_5;
   logic [31:0] used_4, waiting_4, behind_4, due_4, due_5;
   logic [30:0] unused_late_4;
@@ -83,7 +83,7 @@ module completion_queue_decision #(
     for (int unsigned at = 0; at < 15; at++) mask_5[at] <= 4'(at) < row_4.entries_log2;
   end
 
-  // 5: decided.
+  // 5: decide.
   logic is_awaited, is_full, signals;
   logic [15:0] least;
   always_comb begin

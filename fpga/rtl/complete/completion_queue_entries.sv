@@ -1,5 +1,5 @@
-// Entries of completion_queue: kept in slots until their places are known, then each is written where its page lies, with phase, sequence
-// and time stamp. An entry without a mapped page is reported in its turn.
+// Entries of completion_queue. A slot holds an entry until its place is known; the block then writes it to its page with phase, sequence and
+// time stamp. It reports an entry without a mapped page in order.
 module completion_queue_entries #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned FUNCTION_WIDTH = 3,
@@ -13,7 +13,7 @@ module completion_queue_entries #(
     input logic [SLOT_WIDTH-1:0] keep_slot,
     input hca_spec_pkg::completion_queue_entry_t keep_entry,
 
-    // An entry is to be written; another is dropped.
+    // One entry is written, another one is dropped.
     input logic put,
     input logic [SLOT_WIDTH-1:0] put_slot,
     input completion_queue_pkg::place_t put_place,
@@ -40,7 +40,7 @@ module completion_queue_entries #(
     input logic piece_answer,
     input logic piece_answer_failed,
 
-    // The oldest, when it is written, or cannot be.
+    // The oldest entry, once it has been written or has failed.
     output logic has_gone,
     output logic gone_is_piece,
     output logic gone_failed,
@@ -52,7 +52,7 @@ module completion_queue_entries #(
   localparam int unsigned DROPPED = 16;
   localparam int unsigned PLACE_WIDTH = $bits(put_place) - 32 - 9;
 
-  // Places wait for their page.
+  // Places wait for the address of their page.
   logic asks, has_place, has_page, is_page, takes;
   logic [SLOT_WIDTH-1:0] slot, asked_slot;
   logic [51:0] page;
@@ -102,7 +102,7 @@ module completion_queue_entries #(
   );
   assign unused_function = underlying_function;
 
-  // The entry comes out of the memory, then goes beat by beat.
+  // Reads the entry from the memory, then sends it beat by beat.
   logic is_loading, loads, is_last;
   logic [511:0] entry_read, shifted;
   logic [BEAT_WIDTH-1:0] beats_left;
@@ -155,7 +155,7 @@ module completion_queue_entries #(
     end
   end
 
-  // Slots come back: those of dropped entries in clocks between.
+  // Frees slots: those of written entries first, those of dropped ones in the other clocks.
   logic is_dropped, has_left;
   logic [SLOT_WIDTH-1:0] dropped_slot, left_slot;
   logic [$clog2(DROPPED):0] unused_dropped;
@@ -178,7 +178,7 @@ module completion_queue_entries #(
     freed_slot <= has_left ? left_slot : dropped_slot;
   end
 
-  // In their turn.
+  // Reports results in order.
   logic is_issued, is_piece, has_answer, is_bad;
   unit_queue #(
       .UNIT_WIDTH(49),

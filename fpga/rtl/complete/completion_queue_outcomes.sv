@@ -1,5 +1,6 @@
-// The outcomes of accesses to completion queues, in their order: answered, with their events, when the entries before are written. A queue of which
-// an entry could not be written, or had no room, has failed: entries on their way to it count as dropped and raise no event.
+// The outcomes of accesses to completion queues, in order. The block raises the events of an access and answers it once the entries before it
+// have been written. A queue has failed if an entry could not be written or found it full: entries in flight to it count as dropped and raise no
+// event.
 module completion_queue_outcomes #(
     parameter int unsigned QUEUES = 4096,
     parameter int unsigned FUNCTION_WIDTH = 3,
@@ -18,14 +19,14 @@ module completion_queue_outcomes #(
     input logic [USER_WIDTH-1:0] push_user,
     output logic [$clog2(ENTRIES):0] left,
 
-    // The oldest entry that is written, or cannot be.
+    // The oldest entry that has been written or has failed.
     input logic has_gone,
     input logic gone_is_piece,
     input logic gone_failed,
     input logic [47:0] gone_address,
     output logic gone,
 
-    // The row of a queue has to know.
+    // A failure, for the row of the queue.
     output logic fails,
     input logic takes_fail,
     output logic [NUMBER_WIDTH-1:0] failing_number,
@@ -54,7 +55,7 @@ module completion_queue_outcomes #(
   logic [47:0] fault_address;
   logic [USER_WIDTH-1:0] next_user, user;
   completion_queue_pkg::outcome_t next, outcome;
-  logic [49:0] unused_outcome;  // Fields that are used when it is taken.
+  logic [49:0] unused_outcome;  // Fields that are only used when the outcome is taken.
   unit_queue #(
       .UNIT_WIDTH($bits(next) + USER_WIDTH),
       .ENTRIES(ENTRIES)
@@ -68,8 +69,8 @@ module completion_queue_outcomes #(
       .*
   );
 
-  // 1: the oldest, when it is over, and a clock after its number came. 2: has its queue failed, and does it now? 3: its events, one by one. 4: its
-  // answer.
+  // 1: take the oldest outcome once its entry is done, at least a clock after reading its number. 2: check whether its queue has failed or fails
+  // now. 3: raise its events, one by one. 4: answer.
   typedef enum logic [1:0] {
     STEP_TAKE,
     STEP_JUDGE,
@@ -137,7 +138,7 @@ module completion_queue_outcomes #(
         if (takes_fail) fails <= 1'b0;
         if (!fails && can_tell) begin
           step <= STEP_TAKE;
-          answered <= !(had_failed && outcome.kind == completion_queue_pkg::ANSWER_SWEEP);  // It raises no event any more.
+          answered <= !(had_failed && outcome.kind == completion_queue_pkg::ANSWER_SWEEP);  // A failed queue raises no event.
         end
       end
     endcase

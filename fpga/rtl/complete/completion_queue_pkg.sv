@@ -2,13 +2,13 @@
 package completion_queue_pkg;
   // The kinds of accesses to a queue.
   typedef enum logic [2:0] {
-    ACCESS_SWEEP,  // Is the period of its moderation over?
+    ACCESS_SWEEP,  // Checks whether the moderation period has ended.
     ACCESS_WRITE,
     ACCESS_ARM,
     ACCESS_CONTROL,
     ACCESS_FAIL  // An entry could not be written.
   } access_kind_t;
-  // The kinds of answers: to a sweep only where it raised an event.
+  // The kinds of answers; a sweep is answered only if it raised an event.
   typedef enum logic [1:0] {
     ANSWER_SWEEP,
     ANSWER_WRITE,
@@ -24,11 +24,11 @@ package completion_queue_pkg;
   // An access to a queue.
   typedef struct packed {
     logic [2:0] kind;  // An access_kind_t.
-    logic is_again;  // The head is read.
+    logic is_again;  // Repeated after the head was read.
     logic is_unreadable;
-    logic is_solicited;  // An entry, or an arming for such.
+    logic is_solicited;  // A solicited entry, or an arming for solicited entries.
     logic [6:0] arm_sequence;
-    logic [31:0] head;  // That was read or told; of what failed, the tail from now on.
+    logic [31:0] head;  // The head that was read or reported; after a failure, the new tail.
     logic [23:0] number;
     logic [7:0] underlying_function;
   } access_t;
@@ -51,55 +51,55 @@ package completion_queue_pkg;
     logic [31:0] moderation_ticks;
   } command_t;
 
-  // A queue. Numbers of entries are free-running.
+  // A queue. The numbers of entries are free-running.
   typedef struct packed {
     logic is_live;
     logic in_error;
     logic [1:0] armed;  // An armed_t.
     logic [6:0] arm_sequence;
-    logic [7:0] event_sequence;  // Arm sequence of the last event; all ones: of none.
+    logic [7:0] event_sequence;  // Arm sequence of the last event; all ones if there was none.
     logic [7:0] underlying_function;
     logic [7:0] event_queue;
     logic [3:0] entries_log2;
     logic [5:0] waiting;  // Entries that wait for the host's head.
-    logic [31:0] head;  // The host's, as of the last time that it was told or read.
+    logic [31:0] head;  // The host's head when it was last reported or read.
     logic [31:0] tail;
-    logic [31:0] solicited;  // Tail behind the newest entry that a solicited arming waits for.
-    logic [15:0] awaited;  // Entries since it was armed that the arming waits for.
+    logic [31:0] solicited;  // Tail after the newest solicited entry.
+    logic [15:0] awaited;  // Matching entries since the queue was armed.
     logic [15:0] moderation_count;  // 0: events are not moderated.
     logic [31:0] moderation_ticks;
-    logic [31:0] deadline;  // While entries are awaited.
+    logic [31:0] deadline;  // Valid while awaited is not 0.
     logic [31:0] page_table;
     logic [63:0] head_address;
     logic [47:0] user_handle;
   } row_t;
 
-  // The place of an entry that is written.
+  // The place to which an entry is written.
   typedef struct packed {
     logic [31:0] page_table;
     logic [8:0] page;
-    logic [5:0] place;  // In the page, of 64 B.
+    logic [5:0] place;  // In the page, in units of 64 B.
     logic [7:0] underlying_function;
     logic [30:0] sequence_;
     logic phase;
     logic [63:0] timestamp;
   } place_t;
 
-  // The outcome of an access, which waits until the entries before it are written.
+  // The outcome of an access, which waits until the entries before it have been written.
   typedef struct packed {
     logic [1:0] kind;  // An answer_kind_t.
     logic done;
     logic waited;
-    logic is_written;  // An entry.
-    logic signals;  // The queue's event.
-    logic fails;  // The queue.
-    logic faults;  // Its head could not be read.
+    logic is_written;  // The access writes an entry.
+    logic signals;  // It raises the queue's event.
+    logic fails;  // The queue fails.
+    logic faults;  // The head could not be read.
     logic creates;
     logic in_error;
     logic [7:0] status;  // A management_status_t.
     logic [23:0] number;
     logic [7:0] underlying_function;
-    logic [31:0] tail;  // Before it.
+    logic [31:0] tail;  // Before the access.
     logic [7:0] event_queue;
     logic [6:0] arm_sequence;
     logic [47:0] user_handle;

@@ -1,7 +1,7 @@
-// The control port: AXI4-Lite registers by which the resource manager makes, changes and ends queue pairs and sets tables. A command is
-// written behind its subject, place and data, and answered when it is done. One write at a time; a read waits for the write before it.
-// Accesses to other offsets, of part of a DWORD, and commands that there are not are answered with SLVERR. A command about a place that is not
-// there does nothing, and status says so.
+// The control port: AXI4-Lite registers through which the resource manager creates, changes and destroys queue pairs and sets tables. The
+// manager writes subject, place and data, then the command; the block answers that write when the command has been executed. It executes one
+// write at a time, and a read waits for the write before it. It answers SLVERR to other offsets, to writes of part of a DWORD and to unknown
+// commands. A command whose subject or place does not exist has no effect, and status reports that.
 module manager_port #(
     parameter int unsigned CONTEXTS = hca_spec_pkg::QUEUE_PAIR_CONTEXTS_CACHED,
     parameter int unsigned FUNCTION_WIDTH = 3,
@@ -14,7 +14,7 @@ module manager_port #(
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // After a reset; until its end accesses wait.
+    output logic clearing,  // After a reset; accesses wait until it ends.
 
     input logic [ADDRESS_WIDTH-1:0] register_awaddr,
     input logic register_awvalid,
@@ -34,7 +34,7 @@ module manager_port #(
     output logic register_rvalid,
     input logic register_rready,
 
-    // Commands of queue_pair_directory, and which queue pairs became quiet.
+    // Commands to queue_pair_directory, and the queue pairs that became quiet.
     output logic control,
     input logic control_ready,
     output logic control_create,
@@ -94,7 +94,7 @@ module manager_port #(
   logic unused_bits;
   assign unused_bits = &{1'b0, place, subject};
 
-  // An access: its address and data come in any order, and wait here.
+  // A write: address and data arrive in any order and wait here.
   logic has_address, has_data, acts, is_whole, writes_data, writes_subject, writes_place, writes_command, is_known_command;
   logic [ADDRESS_WIDTH-1:0] address;
   logic [31:0] value;
@@ -108,8 +108,8 @@ module manager_port #(
   assign is_known_command = value[31:8] == '0 && value[7:0] <= hca_spec_pkg::MANAGER_COMMAND_SET_PARTITION_KEY;
   assign writes_command = is_whole && 32'(address) == hca_spec_pkg::MANAGER_PORT_COMMAND_OFFSET && is_known_command;
 
-  // A write: taken; a command is looked at, begins, and waits for its answer where a queue pair's block has one; answered. One that destroyed a
-  // queue pair has the first row of its context cleared.
+  // States of a write: accepted; for a command, checked, begun, and waiting for the answer of its block; answered. After a destroy, the block
+  // clears the first row of the context.
   typedef enum logic [2:0] {
     IDLE,
     CHECKS,
@@ -134,7 +134,7 @@ module manager_port #(
   assign clears = state == WAITS && controlled && controlled_done && control_destroy;
   assign has_owner = command == hca_spec_pkg::MANAGER_COMMAND_CREATE || is_gid || is_identifier;
   always_ff @(posedge clock) begin
-    // In CHECKS: what was written before is there.
+    // In CHECKS: the registers written before hold their values.
     has_number <= INDEX_BITS'(subject.number[CONTEXT_WIDTH-1:0]) == subject.number[INDEX_BITS-1:0];
     has_function <= 32'(subject.underlying_function) < 1 << FUNCTION_WIDTH;
     has_row <= 32'(place.index) < ROWS;
@@ -190,7 +190,7 @@ module manager_port #(
     end
   end
 
-  // The signals of blocks are there before they are offered, and as long.
+  // Requests to blocks are stable from before their valid signal until they are accepted.
   always_ff @(posedge clock) begin
     control_create <= command == hca_spec_pkg::MANAGER_COMMAND_CREATE;
     control_quiesce <= command == hca_spec_pkg::MANAGER_COMMAND_QUIESCE;
@@ -208,7 +208,7 @@ module manager_port #(
     identifier_write <= !reset && begins && is_identifier;
     key_write <= !reset && begins && is_key;
     write_port <= PORT_WIDTH'(place.port - 8'd1);
-    // The first byte of a GID is the highest there; numbers are as they are.
+    // Tables hold the first byte of a GID in the highest bits; numbers keep their order.
     for (int unsigned each = 0; each < 16; each++) write_data[each*8+:8] <= is_gid ? data[120-each*8+:8] : data[each*8+:8];
   end
   assign control_number = subject.number;

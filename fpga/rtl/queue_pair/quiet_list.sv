@@ -1,5 +1,5 @@
-// Queue pairs that became quiet, each index once, in the order in which it came first; of an index the number that became quiet last. So the
-// list has room for all, however long they stay.
+// A list of the queue pairs that became quiet. It holds each index once, at its first position, with the number that became quiet last, so
+// that it never overflows.
 module quiet_list #(
     parameter int unsigned CONTEXTS = hca_spec_pkg::QUEUE_PAIR_CONTEXTS_CACHED,
     localparam int unsigned CONTEXT_WIDTH = $clog2(CONTEXTS),
@@ -7,18 +7,18 @@ module quiet_list #(
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // After a reset, until it is empty; nothing enters.
+    output logic clearing,  // After a reset, until the list is empty; no queue pair may enter.
 
     input logic quiet,
     input logic [NUMBER_WIDTH-1:0] quiet_number,
 
-    // The first one; taken while it is not busy.
+    // The first queue pair; it may be taken while the list is not busy.
     output logic busy,
     output logic valid,
     output logic [NUMBER_WIDTH-1:0] number,
     input logic take
 );
-  // An index is in the list while the two bits differ: one is written where it enters, the other where it is taken.
+  // An index is in the list while its two bits differ: an entry toggles one, a take the other.
   logic [CONTEXT_WIDTH-1:0] swept, index_1, first, first_in_queue;
   logic [NUMBER_WIDTH-1:0] number_1;
   logic [CONTEXT_WIDTH:0] filling;

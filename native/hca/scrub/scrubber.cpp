@@ -42,7 +42,7 @@ void Scrubber::Report::lost(const LostDataUnit& unit) {
   event.set_object(unit.queue_pair_number);
   event.set_detail(unit.entry);
   scrubber_.events_.report(event);
-  // No answer follows the one that is lost: a peer must not take a later one for it.
+  // The block sends no answer after the lost one, because the peer would take it for that one.
   if (block_ == spec::ListBlock::response)
     if (const auto transport =
             scrubber_.queue_pairs_.transport(unit.underlying_function, unit.queue_pair_number))

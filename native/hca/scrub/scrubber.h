@@ -13,10 +13,10 @@
 
 namespace fpga_verbs::hca {
 
-// The scrubber of all linked list queues (US8804752, scrubber: detects and corrects bit errors in the data
-// memory), and where they report bit errors. It steps while no block is ready. In a step it checks one entry
-// of each queue. Without a flipped bit that would find nothing, so it only runs from a flip until it has
-// checked every entry.
+// The scrubber of all linked list queues, which detects and corrects bit errors in their data memory
+// (US8804752, scrubber) and receives the errors that the queues report. It steps while no block is ready and
+// checks one entry of each queue in a step. It runs only from a flipped bit until it has checked every entry,
+// because it would find nothing otherwise.
 //
 // An uncorrectable data unit puts its queue pair in the error state, with the events memory_error and
 // queue_pair_fatal, so that its blocks flush it instead of executing it.
@@ -37,9 +37,9 @@ public:
   // Call only if has_work().
   void step();
 
-  // For faults: the number of data units in all queues, the function of one of them by its rank, and flipping
-  // one or two stored bits of it, in the same word, as `random` chooses. A data unit that has a flipped bit
-  // gets no other single one.
+  // For faults: the number of data units in all queues; the function of a data unit, by its rank; and a flip
+  // of one or two random bits in a word of a data unit. A data unit with a flipped bit gets no second single
+  // flip.
   size_t held() const;
   unsigned owner_of_held(size_t rank) const;
   void flip_held(size_t rank, uint64_t random, unsigned bits);
