@@ -109,8 +109,8 @@ export interface BoardOptions {
   /** Bandwidth of the link in bits per second. Default 0: unlimited. */
   linkRate?: number;
   /**
-   * Probability, 0 to 1, that a bit of a data unit that waits in a linked list queue of the device is flipped, per turn of the device, from
-   * the seed. The device corrects it. This and the next option are a {@link FaultRule} `flip_bits`. Default 0.
+   * Probability, 0 to 1, that the board flips a bit of a data unit in a linked list queue of the device whenever the device takes up work,
+   * from the seed. The device corrects it. This and the next option are a {@link FaultRule} `flip_bits`. Default 0.
    */
   bitErrors?: number;
   /** The same for two bits of one word: the device detects it, and the queue pair is in error. Default 0. */
