@@ -17,20 +17,20 @@
 
 namespace fpga_verbs::served {
 
-// Memory of a shared function that the device reaches, zeroed, of whole pages.
+// Zeroed memory of a shared function, in whole pages, that the device can access.
 struct SharedFunctionMemory {
   uint8_t* data = nullptr;
   size_t bytes = 0;
   uint64_t address = 0; // DMA address
 
-  // A DWORD that the device reads or writes too.
+  // A DWORD that the device also reads or writes.
   std::atomic_ref<uint32_t> record(size_t offset) const {
     return std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(data + offset));
   }
 };
 
-// An open function whose observation its process shares, used beside its driver: registers and memory,
-// through the board function alone. Thread-safe, except that memory is allocated on the thread of the driver.
+// An open function whose observation its process shares: access to registers and memory beside the driver,
+// only through the board function. Thread-safe, except that the driver's thread allocates memory.
 class SharedFunction {
 public:
   SharedFunction(std::shared_ptr<board::BoardFunction> function, unsigned underlying_function);
@@ -50,10 +50,10 @@ public:
     unsigned page = 0;
     uint32_t offset = 0;
   };
-  // Nothing: no register is there.
+  // Nothing: the offset has no register.
   std::optional<Register> find(unsigned bar, uint64_t offset) const;
 
-  // Where the page of a function begins in its BAR.
+  // The offset of a function's page in its BAR.
   uint64_t page_offset(unsigned underlying_function) const {
     return place_of({spec::RegionType::underlying_function, underlying_function, 0});
   }
@@ -64,17 +64,17 @@ public:
   uint32_t read_own(uint32_t offset);
   void write_own(uint32_t offset, uint32_t value);
   void write64_own(uint32_t offset, uint64_t value);
-  // Reads a register that depends on inspect registers: writes these, and gives them back their values.
+  // Reads a register that depends on inspect registers: writes those, then restores their values.
   struct Selection {
     Register place;
     uint32_t value = 0;
   };
   uint32_t read_selected(const Register& place, const std::vector<Selection>& selections);
 
-  // Runs the device if polling drives it.
+  // Runs the device if callers drive it by polling.
   bool advance();
 
-  // Reads whether the device is there.
+  // Reads a register to find out whether the device is still present.
   bool is_gone();
 
 private:

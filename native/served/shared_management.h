@@ -14,21 +14,21 @@
 
 namespace fpga_verbs::served {
 
-// The management queues of a function whose observation is shared: commands of its driver, and of those who
-// observe. Thread-safe; one command is carried out at a time.
+// The management queues of a function whose observation is shared, used by its driver and by observers.
+// Thread-safe; executes one command at a time.
 class SharedManagement {
 public:
   explicit SharedManagement(SharedFunction& function) : function_(function) {}
 
-  // Begins both queues anew, on the thread of the driver, none of whose commands is under way. False:
-  // `failure` gives the reason.
+  // Restarts both queues, on the thread of the driver, which has no command in flight. False: `failure` gives
+  // the reason.
   bool begin(std::string& failure);
 
-  // Carries out a command of which the opcode, the input modifier and the mailboxes are given. Nothing: the
-  // device is gone or has not answered in time; then no other command is answered.
+  // Executes a command with the given opcode, input modifier and mailboxes. Nothing: the device is gone or
+  // has not answered in time; later commands then fail too.
   std::optional<spec::ManagementCompletion> ask(spec::ManagementCommand command);
 
-  // The same with the content of mailboxes of its own, a page each. Nothing also if the device refuses it.
+  // The same with its own mailboxes, one page each. Also returns nothing if the device refuses the command.
   struct Answer {
     uint64_t output = 0;
     std::vector<uint8_t> content;
@@ -45,7 +45,7 @@ private:
   SharedFunctionMemory input_;
   SharedFunctionMemory output_;
   uint32_t tail_ = 0;
-  bool stopped_ = false; // a command that was never answered may still be carried out
+  bool stopped_ = false; // the device may still execute a command that it never answered
 };
 
 } // namespace fpga_verbs::served

@@ -13,14 +13,14 @@
 
 namespace fpga_verbs::served {
 
-// The observation of a function by the process that has it open, on any backend: of all functions where that
-// is the control function. Kick records come by the function's own ring and events by an event queue of its
-// own; the device writes both while a watch is active. Objects and registers of functions come
-// by management commands.
+// The observation of a function, through the process that has it open, on any backend; with the control
+// function, of all functions. Kick records come from the function's ring and events from a separate event
+// queue; the device writes both only while a watch is active. Management commands read objects and registers
+// of functions.
 class SharedObservation final : public board::WatchKeeper,
                                 public std::enable_shared_from_this<SharedObservation> {
 public:
-  // Takes over the function's management queues; on the thread of its driver. Null: `failure` gives the
+  // Takes over the function's management queues, on the thread of its driver. Null: `failure` gives the
   // reason.
   static std::shared_ptr<SharedObservation> make(std::shared_ptr<board::BoardFunction> function,
                                                  unsigned underlying_function, std::string& failure);
@@ -29,22 +29,22 @@ public:
   SharedFunction& function() { return function_; }
   SharedManagement& management() { return management_; }
 
-  // Whether observers of a function are served here.
+  // Whether this object serves observers of a function.
   bool observes(unsigned underlying_function) const {
     return underlying_function < function_.functions() &&
            (function_.underlying_function() == 0 || underlying_function == function_.underlying_function());
   }
 
-  // Null: this kind cannot be watched here, or there is no memory or event queue.
+  // Null: the device cannot be watched for this kind, or memory or an event queue is missing.
   std::unique_ptr<board::BoardWatch> watch(unsigned underlying_function, board::WatchKind kind);
   void pause_watch(unsigned underlying_function, board::WatchKind kind) override;
   void resume_watch(unsigned underlying_function, board::WatchKind kind) override;
   std::optional<board::WatchMemory> end_watch(unsigned underlying_function, board::WatchKind kind) override;
 
-  // Hands on what the device has written. False: nothing.
+  // Passes on new records of the device. False: there were none.
   bool take();
   bool watches() const { return kicks_on_ || events_on_; }
-  // Nothing is served any more of a device that does not answer.
+  // Stops serving a device that does not answer.
   void lose() { is_gone_.store(true, std::memory_order_relaxed); }
   bool is_gone() const { return is_gone_.load(std::memory_order_relaxed); }
 
@@ -75,7 +75,7 @@ private:
   std::atomic<bool> is_gone_{false};
 };
 
-// The source of a server for it.
+// The source through which a server serves the observation.
 class SharedObservationSource final : public ServedSource {
 public:
   explicit SharedObservationSource(std::shared_ptr<SharedObservation> observation)

@@ -11,8 +11,8 @@
 
 namespace fpga_verbs::served {
 
-// An observer's view of a function through another process's driver of it, or of the control function: see
-// SharedObservation. It has inspect registers of its own.
+// An observer's view of a function, through another process's driver of that function or of the control
+// function: see SharedObservation. Each view has its own inspect registers.
 class SharedView final : public board::ObserverView {
 public:
   SharedView(std::shared_ptr<SharedObservation> observation, unsigned underlying_function)
@@ -42,7 +42,7 @@ private:
 
   std::shared_ptr<SharedObservation> observation_;
   unsigned underlying_function_;
-  std::vector<SharedFunction::Selection> selections_; // what the observer wrote
+  std::vector<SharedFunction::Selection> selections_; // written by the observer
 };
 
 } // namespace fpga_verbs::served

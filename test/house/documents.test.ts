@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { read, root } from '../helpers/documents.ts';
+import { quoted, read, root } from '../helpers/documents.ts';
 
 const documents = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' })
   .split('\n')
@@ -36,6 +36,19 @@ describe('documents', () => {
       return isRow && cellsOf(line) !== cellsOf(before) ? [`${file}:${index + 1}: ${line.slice(0, 80)}`] : [];
     });
     expect(wrong).toEqual([]);
+  });
+
+  const written = documents.filter((file) => !file.startsWith('docs/api/') && file !== 'CHANGELOG.md');
+
+  it.each(written)('name files that exist: %s', (file) => {
+    const places = quoted(proseOf(file)).filter((code) =>
+      /^(?:native|lib|test|fpga|docs|scripts|examples)\/[a-z\d_./-]+$/.test(code),
+    );
+    const endings = ['', '.ts', '.test.ts', '.slow.test.ts', '.cpp', '.h'];
+    const missing = places.filter(
+      (place) => !endings.some((ending) => existsSync(path.join(root, place + ending))),
+    );
+    expect(missing).toEqual([]);
   });
 
   it.each(documents)('link to files and headings that exist: %s', (file) => {

@@ -300,7 +300,7 @@ class Chance {
       const value = this.random.below(6) | (this.random.below(6) << 16);
       this.accesses.write(control, 0, ofControl('function_virtual_collect_buffer_sub_bar', number), value);
     } else {
-      // One may be left open: then only a BAR that leaves it to its function is taken.
+      // One VCB may stay open; then a BAR only takes effect if that VCB keeps its owner.
       const left = this.random.once(2) ? this.random.below(buffers) : buffers;
       for (let buffer = 0; buffer < buffers; ++buffer)
         if (buffer !== left)
@@ -314,8 +314,8 @@ class Chance {
     }
   }
 
-  // Entries of the mapping table, of functions that are not there too, shared lanes, and where the table lies in host memory, aligned and
-  // not; half of each takes no effect. No command chooses a lane here, so that nothing is read there.
+  // Writes entries of the mapping table, also of nonexistent functions, shared lanes, and addresses of the table, also misaligned ones; half of
+  // a register has no effect alone. No command selects a lane here, so hca_front does not read the table.
   private mapLanes(): void {
     const lanes = (): number =>
       this.random.pick([0, 0, this.random.below(16), 0x80000000 + this.random.below(16)]);
@@ -357,7 +357,7 @@ class Chance {
         write('queuing_structure_size', this.random.below(10));
         break;
       default: {
-        // The low half waits for the high one, and the latter finds it only when nothing else was written meanwhile.
+        // The low half waits for the high one, and is lost if another register is written in between.
         const offset = ofControl('half_written_limit');
         if (!this.random.once(3)) this.accesses.write(control, 0, offset, 0xfff00000 + high);
         if (this.random.once(3)) this.accesses.read(control, 0, offset);
@@ -366,7 +366,7 @@ class Chance {
     }
   }
 
-  // The high half is that of the read of the low one, unless another register of the page was read or this one was read whole.
+  // The high half belongs to the read of the low one, unless another register of the page was read or this one was read completely.
   private readHalves(): void {
     const limit = ofControl('half_written_limit');
     for (let time = 0; time < 12; ++time)
@@ -385,7 +385,7 @@ class Chance {
       }
   }
 
-  // A register that is only read, one that is not there, a part of a DWORD.
+  // Writes without effect: to a read-only register, to a nonexistent one, of part of a DWORD.
   private writeNothing(): void {
     const number = this.random.below(functions);
     this.accesses.write(
@@ -396,7 +396,7 @@ class Chance {
     );
     this.accesses.write(control, 0, spec.CONTROL_BYTES - 4, 1);
     this.accesses.write(control, 0, ofControl('control'), 0, 1 + this.random.below(14));
-    // Disabled, the device cancels what is half written, counts what is written to VCBs, and drops writes to management pages.
+    // A disabled device cancels half-written commands, counts writes to VCBs, and drops writes to management pages.
     this.accesses.write(control, 0, ofControl('control'), 0);
     this.writeCollectBuffer();
     this.lock();
@@ -455,7 +455,7 @@ describe('the registers of hca_front', () => {
     accesses.compare(bench, 'identity');
   });
 
-  it('read zero if hca_front lacks them or nothing is there', patient, (context) => {
+  it('read zero if hca_front lacks them or the offset has no register', patient, (context) => {
     const bench = build(requireTool('verilator', context));
     const accesses = new Accesses(shape);
     const own = {
@@ -482,7 +482,7 @@ describe('the registers of hca_front', () => {
     for (const seed of [1, 2, 3]) new Chance(seed).go(bench, `chance_${seed}`, 2000);
   });
 
-  // A part of a DWORD costs the lock of a management page. The dedicated PCB is looked at in the clock after the answer.
+  // A write of part of a DWORD releases the lock of a management page. The test reads the dedicated PCB in the clock after the answer.
   it('reflect a write to a management page at once, also after a write to a VCB', patient, (context) => {
     const bench = build(requireTool('verilator', context));
     const accesses = new Accesses(shape);
@@ -493,7 +493,7 @@ describe('the registers of hca_front', () => {
       const lock = accesses.read(functionPage, number, ofFunction('management_lock')) >>> 8;
       const offset = ofFunction('management_page', random.below(80));
       const strobes = 1 + random.below(14);
-      // Two doorbell slots: the beat is at work for two clocks.
+      // With two doorbell slots, the beat takes two clocks.
       if (random.once(2)) accesses.write(functionPage, number, offset, 1, strobes);
       else
         accesses.writePageAndRegister(
@@ -511,7 +511,7 @@ describe('the registers of hca_front', () => {
     accesses.compare(bench, 'cost');
   });
 
-  // A burst that began before the write of the register is collected first, and cancelled with the rest.
+  // The block collects a burst that began before the register write, and cancels it with the rest.
   it(
     'leave no half-written command if a burst is in flight when the device is disabled',
     patient,
@@ -541,7 +541,7 @@ describe('the registers of hca_front', () => {
     accesses.resetFunction(1);
     accesses.readOwn(functionPage, 1, status, 0b11 | (1 << 8));
     accesses.read(functionPage, 0, status);
-    accesses.resetFunction(0); // The other is not held up by it.
+    accesses.resetFunction(0); // The reset of function 1 does not delay it.
     accesses.read(functionPage, 0, status);
     accesses.drained(0b11);
     accesses.read(functionPage, 1, status);

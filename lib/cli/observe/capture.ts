@@ -8,9 +8,9 @@ import type { Output } from '../output/output.ts';
 import type { Scope } from '../scope.ts';
 import { Losses, observe, repeat } from './watching.ts';
 
-/** Milliseconds between two looks: packets of full size fill their ring in a tenth of a second. */
+/** Polling interval in milliseconds: packets of full size fill the ring in a tenth of a second. */
 const packetPace = 10;
-/** The name of a file that is the standard output. */
+/** The file name that stands for the standard output. */
 const standardOutput = '-';
 
 /**
@@ -44,7 +44,7 @@ export async function capture(
   const write = async (data: Uint8Array): Promise<void> => {
     bytes += data.length;
     if (stream.write(Buffer.from(data)))
-      await setImmediate(); // a signal ends it while packets come without end, too
+      await setImmediate(); // lets a signal end the command under a constant stream of packets
     else if (!signal.aborted) {
       await once(stream, 'drain', { signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error;
@@ -74,7 +74,7 @@ export async function capture(
   output.text(`${bytes} B, ${watch.lost} packets lost\n`);
 }
 
-/** @throws VerbsError EIO: it cannot be written */
+/** @throws VerbsError EIO: the file cannot be written */
 async function openFile(scope: Scope, file: string): Promise<Writable> {
   const stream = createWriteStream(file);
   try {

@@ -69,14 +69,14 @@ progress=stepped goes as slowly as the page says. The address has a random token
 
 const largestQueuePairNumber = 0xff_ffff;
 
-/** A queue pair number as it is printed: 0x12, or 18. */
+/** Parses a queue pair number: 0x12, or 18. */
 function queuePairNumber(text: string): number {
   const value = Number(text);
   if (/^(0x[0-9a-f]+|\d+)$/i.test(text) && value <= largestQueuePairNumber) return value;
   throw new InvalidArgumentError('It must be a 24-bit number, such as 0x12 or 18.');
 }
 
-/** Adds the commands that show what functions have and wait for, and that divide resources. */
+/** Adds the commands that observe functions and divide resources. */
 export function addObservationCommands(
   add: AddCommand,
   outputOf: (options: { readonly json?: boolean }) => Output,
@@ -202,7 +202,7 @@ export function addObservationCommands(
     .addHelpText('after', watchWords)
     .option('--port <port>', 'TCP port of the page; 0: any free port', wholeNumber(0, 65_535), 0)
     .action(async (options: Words & { port: number }) => {
-      const { watch } = await import('../watch/watch.ts'); // other commands do without its server
+      const { watch } = await import('../watch/watch.ts'); // other commands do not load its server
       await watch(outputOf(options), deviceStringOf(options.device), options, scope);
     });
 }

@@ -11,11 +11,11 @@ import { rateText } from './numbers.ts';
 
 /** Options of `hca counters`. */
 export interface CountersOptions {
-  /** Counters, as a whole or an element of them; none: those that are not zero. */
+  /** Names of counters, or of elements of counters; empty: all counters that are not zero. */
   readonly names: readonly string[];
-  /** Those that are zero too. */
+  /** Also prints counters that are zero. */
   readonly all: boolean;
-  /** Looks twice, so many milliseconds apart, and tells how fast they grow; undefined: looks once. */
+  /** Reads the counters twice, with this interval in milliseconds, and prints their rates; undefined: reads once. */
   readonly interval: number | undefined;
 }
 
@@ -75,7 +75,7 @@ export async function counters(
   );
 }
 
-/** The register of a counter that is named as a whole or by an element. */
+/** The register of a counter or of an element of a counter. */
 function registerOf(name: string): string {
   const register = name.split('.', 1)[0]!;
   if (counterNames().includes(register)) return register;

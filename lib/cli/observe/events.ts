@@ -5,7 +5,7 @@ import type { Scope } from '../scope.ts';
 import { Losses, observe, repeat } from './watching.ts';
 
 /**
- * `hca events`: asynchronous events of the function that is observed, of all where that is the control function, as they come; in the manner of
+ * `hca events`: prints asynchronous events of the observed function, or of all functions through the control function, as they arrive, like
  * ibv_asyncwatch. JSON: a line for each: {underlyingFunction, type, reason, offset, object, detail, timestamp}, or {lost}.
  */
 export async function events(output: Output, deviceString: string, scope: Scope): Promise<void> {

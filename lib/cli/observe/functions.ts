@@ -4,8 +4,8 @@ import type { Scope } from '../scope.ts';
 import { observedName } from './own_function.ts';
 
 /**
- * Functions whose registers a command looks at: of the control function of a board all, the control function first; else the
- * one that is named. They are closed with the scope.
+ * The functions whose registers a command reads: all of the board through the control function, which comes first; otherwise only the named
+ * one. The scope closes them.
  */
 export function observedFunctions(scope: Scope, deviceString: string): DeviceFunction[] {
   const name = observedName(scope, parseDeviceString(deviceString));

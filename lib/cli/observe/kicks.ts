@@ -17,7 +17,7 @@ import { Losses, observe, repeat } from './watching.ts';
 
 /** Options of `hca kicks`. */
 export interface KicksOptions {
-  /** Sends that it posts itself, and shows; undefined: it watches what others post, until it is interrupted. */
+  /** Number of sends that the command posts and shows; undefined: it watches the kicks of others until it is interrupted. */
   readonly count: number | undefined;
 }
 
@@ -40,7 +40,7 @@ const columns: readonly (readonly [title: string, width: number])[] = [
   ['STATUS', 0],
 ];
 
-/** Collected in a PCB, in send queue mode, fetched by the scheduler. */
+/** Origins of a command: collected in a PCB, kicked in send queue mode, fetched by the scheduler. */
 const origins: Readonly<Record<string, string>> = {
   collected: 'pcb',
   sendQueueMode: 'sqm',
@@ -48,8 +48,9 @@ const origins: Readonly<Record<string, string>> = {
 };
 
 /**
- * `hca kicks`: a line for each kick of the function that is observed, of all where that is the control function. A function on PCIe is
- * opened for it. With `--count` it posts sends of its own, on a function that it opens. JSON: a {@link Kick} a line, or {lost}: records that it did not get; times are device clock ticks.
+ * `hca kicks`: prints a line for each kick of the observed function, or of all functions through the control function. It opens a function on
+ * PCIe. With `--count` it opens a function and posts its own sends. JSON: a {@link Kick} per line, or {lost}: the number of lost records; times
+ * are device clock ticks.
  */
 export async function kicks(
   output: Output,
@@ -114,8 +115,8 @@ export async function showKicks(
 const mostTakes = 2000;
 
 /**
- * The kicks since the last call. After a loss the watch goes on with the newest record, and would return next to nothing on a fast board:
- * there it takes for some milliseconds what comes next, so that a row of successive kicks shows.
+ * The kicks since the last call. After a loss the watch continues with the newest record, which on a fast board would return almost nothing.
+ * The function then collects records for some milliseconds, so that the output shows successive kicks.
  */
 function takeKicks(kicksSeen: Pick<KickWatch, 'take' | 'lost'>): Kick[] {
   const lostBefore = kicksSeen.lost;
@@ -180,7 +181,7 @@ function cellsOf(kick: Kick, ticksPerNanosecond: number): string[] {
 const statusOf = (status: CompletionStatus): string =>
   status === CompletionStatus.success ? 'sent' : (completionStatusNames[status] ?? `${status}`);
 
-/** At most eight characters. */
+/** A text of at most eight characters. */
 function duration(nanoseconds: number): string {
   const digits = (value: number): string => (value < 100 ? value.toFixed(1) : value.toFixed(0));
   if (nanoseconds < 1e5) return `${Math.round(nanoseconds)} ns`;

@@ -1,4 +1,4 @@
-/** A count a second, in at most seven characters: 12,345, 1.23M. */
+/** A rate in counts per second, in at most seven characters: 12,345, 1.23M. */
 export function rateText(rate: number | undefined): string {
   if (rate === undefined) return '-';
   if (rate === 0) return '0';
@@ -7,7 +7,7 @@ export function rateText(rate: number | undefined): string {
   return scaled(rate);
 }
 
-/** Bytes a second, with a unit. */
+/** A rate in bytes per second, with a unit. */
 export function byteRateText(rate: number | undefined): string {
   return rate === undefined
     ? '-'
@@ -16,7 +16,7 @@ export function byteRateText(rate: number | undefined): string {
       : `${scaled(rate).replace(/[kMGT]$/, ' $&')}B/s`;
 }
 
-/** Three digits and a letter of a thousand, a million and so on. */
+/** A number with three digits and a suffix: k, M, G, T. */
 function scaled(value: number): string {
   let left = value;
   let unit = '';

@@ -6,12 +6,12 @@ import { formatDeviceString, type DeviceName } from '../../board/index.ts';
 import { openDevice, type Context } from '../../index.ts';
 import type { Scope } from '../scope.ts';
 
-/** Names under which functions on PCIe that a scope has open are observed, by their device strings. */
+/** The names under which observers find the PCIe functions that a scope has open, by device string. */
 const opened = new WeakMap<Scope, Map<string, DeviceName>>();
 
 /**
- * The name under which what a device string names is observed. A function on PCIe, which one process can have, is opened for it until the
- * scope ends, and shared with this process itself.
+ * Returns the device string under which a device can be observed. Only one process can open a function on PCIe: this one opens it until the
+ * scope ends, and shares its observation with itself.
  * @throws as {@link openDevice}, {@link Context.shareObservation}
  */
 export function observedName(scope: Scope, name: DeviceName): DeviceName {
@@ -24,7 +24,7 @@ export function observedName(scope: Scope, name: DeviceName): DeviceName {
   return known;
 }
 
-/** Shares the observation of a context until the scope ends. @returns the name that its observers take */
+/** Shares the observation of a context until the scope ends. @returns the name for observers */
 export function shareWithin(scope: Scope, context: Context): DeviceName {
   const folder = scope.hold(mkdtempSync(path.join(tmpdir(), 'fpga-verbs-observed-')), (made) =>
     rmSync(made, { recursive: true, force: true }),

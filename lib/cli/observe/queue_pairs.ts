@@ -6,7 +6,7 @@ import { table } from '../output/table.ts';
 import type { Scope } from '../scope.ts';
 import { observe } from './watching.ts';
 
-/** As the specification abbreviates them (InfiniBand volume 1, 10.3.1). */
+/** State names, abbreviated as in the specification (InfiniBand volume 1, 10.3.1). */
 const abbreviations = 'RESET INIT RTR RTS SQD SQE ERR'.split(' ');
 const states: Readonly<Record<number, string>> = Object.fromEntries(
   [
@@ -20,11 +20,11 @@ const states: Readonly<Record<number, string>> = Object.fromEntries(
   ].map((state, index) => [state, abbreviations[index]!]),
 );
 
-/** Numbers in time-wait that are shown one by one. */
+/** Maximum of numbers in time-wait that the command lists. */
 const mostWaiting = 32;
 
 /**
- * `hca qps`: the queue pairs of the function that is observed, of all where that is the control function. Then the
+ * `hca qps`: lists the queue pairs of the observed function, or of all functions through the control function, then the
  * numbers in time-wait. JSON: [{number, virtualQueuePair, underlyingFunction, type, state, peer: {queuePair, gid}, waiting, unacknowledged, hold, receives, …}].
  */
 export function queuePairs(output: Output, deviceString: string, scope: Scope): void {
@@ -77,12 +77,12 @@ function tableOf(found: readonly QueuePairFacts[]): string {
   );
 }
 
-/** The number of commands and completions, and behind a slash the one that peers know where it is another. */
+/** The number in commands and completions; if peers know another number, that one follows a slash. */
 function numbersText({ number, virtualQueuePair }: QueuePairFacts): string {
   return number === virtualQueuePair ? hex(number) : `${hex(number)}/${hex(virtualQueuePair)}`;
 }
 
-/** Numbers that were known to peers, and how long packets of their connections may still come (US7095750). */
+/** Prints the numbers in time-wait, and the time for which packets of their connections may still arrive (US7095750). */
 function waitingTable(waiting: readonly QueuePairFacts[]): string {
   const shown = waiting.slice(0, mostWaiting);
   const rows = shown.map(({ number, virtualQueuePair, underlyingFunction, timeWaitLeft }) => [

@@ -14,7 +14,7 @@ const remoteRights = [
 const has = ({ accessFlags }: RegionFacts, flag: AccessFlag): boolean => (accessFlags & (1 << flag)) !== 0;
 
 /**
- * `hca regions`: memory regions and windows of the function that is observed, of all where that is the control function. JSON: [{key,
+ * `hca regions`: lists memory regions and windows of the observed function, or of all functions through the control function. JSON: [{key,
  * underlyingFunction, protectionDomain, access: […], base, length, inFlight, windows, isWindow, quiesced}].
  */
 export function regions(output: Output, deviceString: string, scope: Scope): void {

@@ -4,12 +4,12 @@ import { openDevice } from '../../index.ts';
 import type { Output } from '../output/output.ts';
 import type { Scope } from '../scope.ts';
 
-/** Milliseconds between two looks whether the device is gone. */
+/** Interval in milliseconds between checks whether the device is gone. */
 const pace = 200;
 
 /**
- * `hca share`: opens a function, and lets other processes observe it until the command is interrupted: all functions of the board where
- * it is the control function. JSON: {shared, underlyingFunction}.
+ * `hca share`: opens a function and lets other processes observe it until the command is interrupted; with the control function, all functions
+ * of the board. JSON: {shared, underlyingFunction}.
  */
 export async function share(output: Output, deviceString: string, name: string, scope: Scope): Promise<void> {
   const { signal } = scope;

@@ -22,9 +22,9 @@ import { byteRateText, rateText } from './numbers.ts';
 
 /** Options of `hca top`. */
 export interface TopOptions {
-  /** Looks; 0: until it is interrupted. */
+  /** Number of samples; 0: until the command is interrupted. */
   readonly count: number;
-  /** Milliseconds between two of them. */
+  /** Interval between samples in milliseconds. */
   readonly interval: number;
 }
 
@@ -33,12 +33,12 @@ const columns: readonly Column[] = [
   { title: 'UF' },
   ...['KICKS/S', 'SENT/S', 'VCBS', 'SQM', 'ERR', 'PCBS', 'LISTED', 'EXEC', 'COMPL', 'STALLS/S'].map(right),
 ];
-/** Puts the terminal's cursor at the begin, and clears what is behind it. */
+/** Moves the terminal's cursor to the start and clears the screen after it. */
 const home = '\x1b[H\x1b[J';
 
 /**
- * `hca top`: what the functions of a board do and have in use, again and again; through another function than the control function, what it does
- * itself. It observes, beside the driver that uses the board. JSON: a line for each look: {functions, ports}, of {@link Occupancy} with perSecond.
+ * `hca top`: shows rates and resources in use of a board's functions, repeatedly; through a function other than the control function, only its
+ * own. It observes a board that a driver may be using. JSON: a line per sample: {functions, ports}, of {@link Occupancy} with perSecond.
  */
 export async function top(
   output: Output,
@@ -56,7 +56,7 @@ export async function top(
         await setTimeout(interval, undefined, { signal });
       } catch (error) {
         if (count > 0 || !signal.aborted) throw error;
-        return; // to be interrupted is how it ends
+        return; // interrupted, which is the usual end
       }
     }
     const sample = new CounterSample(functions, countersOfRates);
@@ -76,7 +76,7 @@ export async function top(
   }
 }
 
-/** Numbers of former connections; undefined: the function does not see the control registers. */
+/** The count of numbers in time-wait; undefined: the function cannot read the control registers. */
 function timeWaitsOf({ controlPage }: DeviceFunction): number | undefined {
   if (controlPage === undefined) return undefined;
   return Number(
@@ -104,9 +104,9 @@ function textOf(
   ].join('');
 }
 
-/** A value that the function sees. */
+/** A value that the function can read. */
 const seen = (value: number | undefined): string => (value === undefined ? '-' : `${value}`);
-/** Own credits that are free, and shared ones that are held. */
+/** Free own credits and held shared credits. */
 const creditsText = (own: number | undefined, shared: number | undefined): string =>
   own === undefined ? '-' : `${own}+${seen(shared)}`;
 
@@ -128,7 +128,7 @@ function rowOf(each: Occupancy, rates: FunctionRates | undefined): string[] {
   ];
 }
 
-/** A function that does not see lanes sees the credits of its levels. */
+/** A function that cannot read lanes reads the credits of its levels. */
 function levelsText({ levels }: Occupancy): string {
   const textOfLevel = (level: LaneOccupancy, index: number): string =>
     `${qualityOfServiceLevelNames[index as 0 | 1]}: ${level.lanes} lanes, execution ${creditsText(

@@ -6,13 +6,13 @@ import { Observer } from '../../driver/observer.ts';
 import type { Scope } from '../scope.ts';
 import { observedName } from './own_function.ts';
 
-/** Milliseconds between two looks at what is watched: a ring of kick records holds what comes in that time, and who looks sleeps in between. */
+/** Polling interval of a watch in milliseconds, during which the observer sleeps: a ring of kick records holds the records of that time. */
 const usualPace = 100;
 
 /**
- * Observes what a device string names, until the scope ends.
- * @param what of the message: what cannot be observed
- * @throws VerbsError EINVAL: a board that has no name, which this process alone would have
+ * Observes the device of a device string until the scope ends.
+ * @param what for the error message: the kind of records
+ * @throws VerbsError EINVAL: the board has no name, so only this process would use it
  */
 export function observe(scope: Scope, deviceString: string, what: string, expected: string): Observer {
   const name = parseDeviceString(deviceString);
@@ -25,7 +25,7 @@ export function observe(scope: Scope, deviceString: string, what: string, expect
   return scope.use(new Observer(openBeside(observedName(scope, name))));
 }
 
-/** Looks again and again until the command is interrupted, which is how watching ends. @param pace milliseconds between two looks */
+/** Polls until the command is interrupted, which is the usual end. @param pace polling interval in milliseconds */
 export async function repeat(
   signal: AbortSignal,
   look: () => void | Promise<void>,
@@ -35,14 +35,14 @@ export async function repeat(
     await look();
     await setTimeout(pace, undefined, { signal }).catch(() => undefined);
   }
-  await look(); // what came before the interruption
+  await look(); // records from before the interruption
 }
 
-/** Says of a watch how much it has lost since it was asked last. */
+/** Reports how much a watch has lost since the last report. */
 export class Losses {
   private told = 0;
 
-  /** @returns 0: nothing more */
+  /** @returns 0: nothing new */
   since(lost: number): number {
     const more = lost - this.told;
     this.told = lost;

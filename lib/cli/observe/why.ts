@@ -11,15 +11,15 @@ import {
 } from '../../spec/index.ts';
 import type { Output } from '../output/output.ts';
 
-/** The number of commands and completions, and the one that peers know where it is another. */
+/** The number in commands and completions, and the number that peers know if it differs. */
 function numbersOf({ number, virtualNumber }: ObservedQueuePair): string {
   const known = virtualNumber === number ? '' : `, which peers know as 0x${virtualNumber.toString(16)},`;
   return `0x${number.toString(16)}${known}`;
 }
 
 /**
- * `hca why QPN`: what a queue pair waits for, in words: one of any function through the control function, else one of the function's
- * own. It reads registers beside the driver that uses the board. JSON: {queuePair, reasons}.
+ * `hca why QPN`: explains in words why a queue pair waits: of any function through the control function, otherwise of the observed function.
+ * It reads registers while a driver may be using the board. JSON: {queuePair, reasons}.
  */
 export function why(output: Output, deviceString: string, number: number): void {
   const device = new DeviceFunction(openBeside(parseDeviceString(deviceString)));
