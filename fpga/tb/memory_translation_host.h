@@ -11,8 +11,8 @@
 
 namespace fpga_verbs::bench {
 
-// Host memory that answers reads of 64 B when it likes, in any order, each whole, beat by beat. What it answers
-// is from any clock in between. Some reads fail, and bring anything.
+// Host memory that answers reads of 64 B when it likes, in any order, each whole, beat by beat. Its answers
+// are from any clock in between. Some reads fail, and bring anything.
 class TranslationHost {
 public:
   static constexpr uint32_t bytes = 64;

@@ -5,6 +5,7 @@
 
 #include "hca/memory/access_rights.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -64,12 +65,15 @@ public:
   std::deque<uint32_t> former;
   std::array<uint32_t, functions> queue_tables{};
   bool changes_pages = false; // of accesses that may be under way
+  bool is_narrow = false;     // only the first queue changes
 
   static uint32_t queue_pair(uint32_t which) { return which * 0x10001 + 3; }
 
   // Begins a change, if it can; its commands are then given in turn.
   void begin() {
     changes_pages = false;
+    if (is_narrow)
+      return change_queue();
     switch (random_.below(8)) {
     case 0:
     case 1:
@@ -258,7 +262,8 @@ private:
           model.broken.erase(hca::KeyTable::index_of(key));
         });
         window->length = 0;
-        commands.push_back(some_command({.key = key, .is_live = true, .function = window->function}, window->function));
+        commands.push_back(
+            some_command({.key = key, .is_live = true, .function = window->function}, window->function));
         return;
       }
       const Key* const region = some_key();
@@ -311,6 +316,17 @@ private:
     commands.push_back(some_command(pages_command(table, first, count), function));
   }
 
+  // A few pages of the first queue.
+  void change_queue() {
+    const uint32_t first = random_.below(queue_table_pages);
+    const uint32_t count = std::min(queue_table_pages - first, 1 + random_.below(2 * line_entries));
+    const std::vector<spec::PageTableEntry> entries = some_entries(count);
+    const uint32_t table = queue_tables[0];
+    changed([=](TranslationModel& model) { model.translation.write_entries(table, first, entries); });
+    changes_pages = true;
+    commands.push_back(pages_command(table, first, count));
+  }
+
   // Its entry in host memory is not that of the key: the device finds that when it reads it.
   void break_entry() {
     const Key* const key = some_key();
@@ -332,7 +348,8 @@ private:
     now.host.write(0, address, &entry, sizeof entry);
     const uint32_t broken = hca::KeyTable::index_of(key->key);
     changed([=](TranslationModel& model) { model.broken.insert(broken); });
-    commands.push_back({.key = key->key, .is_live = true, .is_quiesced = key->is_quiesced, .function = key->function});
+    commands.push_back(
+        {.key = key->key, .is_live = true, .is_quiesced = key->is_quiesced, .function = key->function});
   }
 
   Random& random_;

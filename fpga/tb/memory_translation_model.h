@@ -61,7 +61,7 @@ public:
     return keys_address() + uint64_t{hca::KeyTable::index_of(key)} * spec::MemoryKeyEntry::bytes;
   }
 
-  // What the model does for an access.
+  // All bursts of an access.
   Bursts bursts(const Access& access) {
     Bursts all;
     for (uint64_t done = 0; all.empty() || !all.back().is_last; done += all.back().bytes)
@@ -85,7 +85,8 @@ public:
 
 private:
   static constexpr uint32_t queue_pairs = 8;
-  static constexpr uint64_t context_bytes = (1 << 20) + uint64_t{keys} * 64 + uint64_t{page_table_entries} * 8;
+  static constexpr uint64_t context_bytes =
+      (1 << 20) + uint64_t{keys} * 64 + uint64_t{page_table_entries} * 8;
   static uint64_t whole(uint64_t bytes) {
     return (bytes + spec::page_bytes - 1) / spec::page_bytes * spec::page_bytes;
   }

@@ -1,8 +1,8 @@
 // memory_translation beside MemoryTranslation of the device model: keys and page tables are made, changed and
-// taken away as a seed has it, while accesses of several queue pairs are asked for, right and wrong. The bursts of
-// each queue pair are compared in order. An access that is under way during a change may find what was before or
-// what is now; when the change is answered, only what is now, and nothing of before is still under way.
-// Arguments: seed, clocks.
+// taken away as a seed has it, while accesses of several queue pairs are asked for, right and wrong. The
+// bursts of each queue pair are compared in order. An access that is under way during a change may find what
+// was before or what is now; when the change is answered, only what is now, and nothing of before is still
+// under way. Arguments: seed, clocks.
 //
 // First accesses with warm and cold caches, of which it prints how many clocks they take.
 #include "Vmemory_translation.h"
@@ -21,7 +21,7 @@ namespace {
 
 using Rtl = Vmemory_translation;
 
-constexpr uint64_t patience = 20'000; // clocks in which an access and a command are answered
+constexpr uint64_t longest_answer = 20'000; // clocks in which an access and a command are answered
 
 class Bench {
 public:
@@ -41,10 +41,12 @@ public:
       step();
     }
     finish_all();
-    std::printf("%llu accesses in %llu clocks, %llu bursts, %llu refused, %llu of unknown keys, %llu of other domains, "
+    std::printf("%llu accesses in %llu clocks, %llu bursts, %llu refused, %llu of unknown keys, %llu of "
+                "other domains, "
                 "%llu without a right, %llu out of bounds, %llu unreachable, %llu changes, %llu reads\n",
-                number(accesses_), number(clocks_), number(bursts_), number(refused_), number(faults_[1]), number(faults_[2]),
-                number(faults_[3]), number(faults_[4]), number(faults_[5]), number(changes_), number(host_.reads));
+                number(accesses_), number(clocks_), number(bursts_), number(refused_), number(faults_[1]),
+                number(faults_[2]), number(faults_[3]), number(faults_[4]), number(faults_[5]),
+                number(changes_), number(host_.reads));
     return 0;
   }
 
@@ -75,6 +77,9 @@ private:
     host_.pace.latency = std::array{1U, 20U, 100U}[random_.below(3)];
     host_.pace.ready = std::array{30U, 100U}[random_.below(2)];
     host_.pace.failing = random_.once(4) ? 100 : 0;
+    manager_.is_narrow = random_.once(4);
+    if (manager_.is_narrow)
+      change_ = 50;
   }
 
   void start_anew() {
@@ -90,17 +95,24 @@ private:
     expect(place_, "clearing", rtl_.clearing, 0);
   }
 
-  // What is asked for.
+  // An access, mostly to memory of a key that there is, and mostly right.
   Access some_access() {
     Access access;
     hca::KeyAccess& of = access.of;
-    of.queue_pair_number = TranslationManager::queue_pair(random_.below(TranslationManager::queue_pair_count));
+    of.queue_pair_number =
+        TranslationManager::queue_pair(random_.below(TranslationManager::queue_pair_count));
     of.underlying_function = random_.below(TranslationManager::functions);
     of.protection_domain = 5 + random_.below(2);
     of.begun = random_.once(4);
     access.is_check = random_.once(8);
-    of.length = random_.once(50) ? 0 : 1 + random_.below(random_.once(3) ? 20'000 : random_.once(2) ? 5000 : 64);
-    if (manager_.keys.empty() || random_.once(8)) {
+    of.length = random_.once(50) ? 0
+                                 : 1 + random_.below(random_.once(3)   ? 20'000
+                                                     : random_.once(2) ? 5000
+                                                                       : 64);
+    const bool is_narrow = manager_.is_narrow && !random_.once(8);
+    if (manager_.keys.empty() || random_.once(8) || is_narrow) {
+      if (is_narrow)
+        of.underlying_function = 0;
       access.is_table = true;
       access.is_check = false;
       of.key = manager_.queue_tables[of.underlying_function];
@@ -108,7 +120,8 @@ private:
       of.address = random_.bits() % (bytes - of.length);
       return access;
     }
-    const auto& key = manager_.keys[random_.below(static_cast<uint32_t>(std::min<size_t>(manager_.keys.size(), 1 + random_.below(24))))];
+    const auto& key = manager_.keys[random_.below(
+        static_cast<uint32_t>(std::min<size_t>(manager_.keys.size(), 1 + random_.below(24))))];
     of.key = key.key;
     if (!random_.once(30))
       of.underlying_function = key.function;
@@ -207,7 +220,8 @@ private:
         differ(place_, "clock of a burst under way after the command", each.since, controlled_since_);
     for (const auto& [queue_pair, all] : under_way_)
       for (const Asked& asked : all)
-        if (asked.said != 0 && asked.since < controlled_since_ && said_since_.at(asked.user) < controlled_since_)
+        if (asked.said != 0 && asked.since < controlled_since_ &&
+            said_since_.at(asked.user) < controlled_since_)
           differ(place_, "clock of an access under way after the command", asked.since, controlled_since_);
     if (!manager_.commands.empty())
       return;
@@ -229,7 +243,8 @@ private:
                       .bytes = rtl_.burst_bytes,
                       .fault = static_cast<AccessFault>(rtl_.burst_fault),
                       .is_last = rtl_.burst_last != 0};
-    expect(place_, "function of a burst", rtl_.burst_underlying_function, asked.access.of.underlying_function);
+    expect(place_, "function of a burst", rtl_.burst_underlying_function,
+           asked.access.of.underlying_function);
     const auto agrees = [&](const Bursts& bursts) {
       return asked.said < bursts.size() && bursts[asked.said] == burst;
     };
@@ -306,17 +321,18 @@ private:
 
   void watch() {
     for (const auto& [queue_pair, all] : under_way_)
-      if (!all.empty() && all.front().since + patience < place_.clock)
+      if (!all.empty() && all.front().since + longest_answer < place_.clock)
         differ(place_, "clock of an access that is not answered", all.front().since, place_.clock);
-    if (is_controlling_ && controlled_since_ + patience < place_.clock)
+    if (is_controlling_ && controlled_since_ + longest_answer < place_.clock)
       differ(place_, "clock of a command that is not answered", controlled_since_, place_.clock);
   }
 
   void finish_all() {
     ready_ = 100;
-    for (uint64_t clock = 0; unanswered_ != 0 || !finishing_.empty() || manager_.is_changing() || offered_; ++clock) {
+    for (uint64_t clock = 0; unanswered_ != 0 || !finishing_.empty() || manager_.is_changing() || offered_;
+         ++clock) {
       step();
-      if (clock > 2 * patience)
+      if (clock > 2 * longest_answer)
         differ(place_, "accesses that are not answered", unanswered_, 0);
     }
     for (uint32_t clock = 0; clock < 64; ++clock)
@@ -330,7 +346,8 @@ private:
       step();
     return manager_.keys.back();
   }
-  Access warm_access(const TranslationManager::Key& key, uint64_t offset, uint32_t bytes, uint32_t queue_pair) {
+  Access warm_access(const TranslationManager::Key& key, uint64_t offset, uint32_t bytes,
+                     uint32_t queue_pair) {
     Access access;
     access.of = {.underlying_function = key.function,
                  .protection_domain = key.protection_domain,
@@ -367,9 +384,12 @@ private:
     print("cold, key and page", 1, stream(1, [&](uint32_t) { return warm_access(near, 0, 64, 0); }));
     stream(pages, [&](uint32_t at) { return warm_access(near, at * 4096, 64, at % 6); });
     print("warm", 1, stream(1, [&](uint32_t) { return warm_access(near, 0, 64, 0); }));
-    print("64 B, one queue pair", count, stream(count, [&](uint32_t) { return warm_access(near, 0, 64, 0); }));
-    print("64 B, five queue pairs", count, stream(count, [&](uint32_t at) { return warm_access(near, 0, 64, at % 5); }));
-    print("4 KiB in two pages, one queue pair", count, stream(count, [&](uint32_t) { return warm_access(near, 2048, 4096, 0); }));
+    print("64 B, one queue pair", count,
+          stream(count, [&](uint32_t) { return warm_access(near, 0, 64, 0); }));
+    print("64 B, five queue pairs", count,
+          stream(count, [&](uint32_t at) { return warm_access(near, 0, 64, at % 5); }));
+    print("4 KiB in two pages, one queue pair", count,
+          stream(count, [&](uint32_t) { return warm_access(near, 2048, 4096, 0); }));
     print("4 KiB in two pages, five queue pairs", count,
           stream(count, [&](uint32_t at) { return warm_access(near, 2048, 4096, at % 5); }));
     // The sixth queue pair has a miss now and then, which those of the others pass.

@@ -214,7 +214,7 @@ module memory_translation #(
     line_failed_2 <= has_line[slot_1] && has_line_failed[slot_1];
   end
 
-  // What goes along. Valid bits are cleared; the rest is anything before the first access.
+  // Values that go along. Valid bits are cleared; the rest is anything before the first access.
   logic [SLOT_WIDTH-1:0] slot_2, slot_7, slot_8, slot_11, slot_17;
   logic [17:1] valid;
   always_ff @(posedge clock) begin
@@ -505,7 +505,7 @@ module memory_translation #(
     else room <= room - (ANSWERS_WIDTH + 1)'(enters) + (ANSWERS_WIDTH + 1)'(lacks_18) + (ANSWERS_WIDTH + 1)'(burst && burst_ready);
   end
 
-  // What host memory is asked for.
+  // Reads of host memory.
   logic has_read, begins_read, read_is_line;
   logic [INDEX_WIDTH-1:0] index_18, unused_index;
   logic [KEY_WIDTH-1:0] read_key;

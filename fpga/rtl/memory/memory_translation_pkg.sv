@@ -1,4 +1,4 @@
-// What memory_translation says and keeps.
+// Types of memory_translation.
 package memory_translation_pkg;
   // Why an access is refused, in the order of the device model's AccessFault.
   typedef enum logic [2:0] {

@@ -35,7 +35,7 @@ module translation_fill #(
     output logic answered_is_line,
     output logic answered_failed
 );
-  // What has come; what is known of it; two clocks to add up; then it is filled, or has failed.
+  // An answer has come; its slot is looked up; two clocks to add up; then it is filled, or has failed.
   logic [3:0] step;  // One bit.
   logic [511:0] came;
   logic has_failed, is_line, is_right, fills;
