@@ -76,10 +76,11 @@ describe('synthesis of the blocks', () => {
       'destination_check',
       'manager_port',
       'completion_queue',
+      'memory_translation',
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(29);
+    expect(said.match(/nothing wrong/g)).toHaveLength(33);
   });
 
   it('reads every block at every width with slang', { timeout: 600_000 }, (context) => {
@@ -101,13 +102,14 @@ describe('synthesis of the blocks', () => {
         'destination_check',
         'manager_port',
         'completion_queue',
+        'memory_translation',
         'hca_front',
       ],
       {
         encoding: 'utf8',
       },
     );
-    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(24);
+    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(28);
     expect(said).not.toContain('warning');
   });
 
@@ -139,6 +141,7 @@ describe('synthesis of the blocks', () => {
         manager_port: '–',
         destination_check: '–',
         completion_queue: '8 16 32 64',
+        memory_translation: '8 16 32 64',
         hca_front: '8 16 32 64',
       });
     },
