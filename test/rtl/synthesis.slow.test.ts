@@ -76,10 +76,11 @@ describe('synthesis of the blocks', () => {
       'destination_check',
       'manager_port',
       'completion_queue',
+      'queue_pairs',
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(29);
+    expect(said.match(/nothing wrong/g)).toHaveLength(33);
   });
 
   it('reads every block at every width with slang', { timeout: 600_000 }, (context) => {
@@ -101,13 +102,14 @@ describe('synthesis of the blocks', () => {
         'destination_check',
         'manager_port',
         'completion_queue',
+        'queue_pairs',
         'hca_front',
       ],
       {
         encoding: 'utf8',
       },
     );
-    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(24);
+    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(28);
     expect(said).not.toContain('warning');
   });
 
