@@ -7,11 +7,7 @@
 // At last packets come with no pause and are answered for at once, of which it prints how many clocks they
 // take.
 #include "Vdestination_check.h"
-#include "destination_queue_pairs.h"
-#include "parsed_packets.h"
-#include "wire_packets.h"
-
-#include "hca/queue_pair/address_vector.h"
+#include "destination_traffic.h"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +38,7 @@ public:
   Bench(uint64_t seed, uint64_t clocks)
       : random_(seed), place_{.seed = seed}, clocks_(clocks),
         model_(contexts, seed % 2 != 0 ? spec::LinkLayer::ethernet : spec::LinkLayer::infiniband),
-        is_infiniband_(seed % 2 == 0) {}
+        traffic_(random_, model_, seed % 2 == 0, spec::ports) {}
 
   int run() {
     if (!model_.open())
@@ -76,12 +72,7 @@ public:
   }
 
 private:
-  struct QueuePair {
-    uint32_t number = 0;
-    uint32_t known_as = 0; // to peers
-    unsigned underlying_function = 0;
-    bool is_quiescing = false;
-  };
+  using QueuePair = DestinationTraffic::QueuePair;
   struct Expected {
     uint32_t handle = 0;
     bool passes = false;
@@ -152,34 +143,13 @@ private:
     write();
   }
 
-  unsigned some_port() { return 1 + random_.below(spec::ports); }
-
-  spec::QueuePairControl some_control() {
-    spec::QueuePairControl control{};
-    control.set_service_type(std::array{
-        spec::ServiceType::reliable_connection, spec::ServiceType::reliable_connection,
-        spec::ServiceType::unreliable_connection, spec::ServiceType::unreliable_datagram}[random_.below(4)]);
-    control.set_port(some_port());
-    control.set_partition_key_index(random_.below(spec::partition_key_table_entries));
-    control.set_queue_key(static_cast<uint32_t>(random_.bits()));
-    spec::AddressVector peer = some_address(random_);
-    peer.set_port(random_.once(8) ? some_port() : static_cast<unsigned>(control.port()));
-    peer.set_is_global(!is_infiniband_ ? !random_.once(16) : random_.below(2));
-    peer.set_gid_index(random_.below(spec::gid_table_entries));
-    peer.set_destination_gid(some_gid(random_, random_.once(2)));
-    std::array<uint8_t, spec::AddressVector::bytes> bytes;
-    std::memcpy(bytes.data(), &peer, bytes.size());
-    control.set_address_vector(bytes);
-    return control;
-  }
-
   void change() {
     for (uint32_t changes = random_.below(6); changes != 0; --changes)
       change_tables();
-    while (live_.size() < 4)
+    while (traffic_.live.size() < 4)
       create();
     for (uint32_t changes = random_.below(8); changes != 0; --changes) {
-      QueuePair& queue_pair = live_[random_.below(static_cast<uint32_t>(live_.size()))];
+      QueuePair& queue_pair = traffic_.some_queue_pair();
       switch (random_.below(4)) {
       case 0:
         create();
@@ -198,12 +168,12 @@ private:
           model_.queue_pairs.resume(queue_pair.number);
         model_.queue_pairs.take_quiet();
       }
-      if (live_.empty())
+      if (traffic_.live.empty())
         create();
     }
     // Some time-waits end.
     model_.clock.pass(random_.below(1000) * uint64_t{1'000'000});
-    std::erase_if(waiting_, [&](uint32_t known_as) {
+    std::erase_if(traffic_.waiting, [&](uint32_t known_as) {
       const bool ends = !model_.numbers.is_waiting(known_as);
       if (ends)
         wait(known_as, false);
@@ -213,10 +183,10 @@ private:
 
   void change_tables() {
     if (random_.once(2))
-      set_gid(some_port(), random_.below(DestinationModel::functions),
+      set_gid(traffic_.some_port(), random_.below(DestinationModel::functions),
               random_.below(spec::gid_table_entries));
     else
-      set_partition_key(some_port(), random_.below(spec::partition_key_table_entries));
+      set_partition_key(traffic_.some_port(), random_.below(spec::partition_key_table_entries));
   }
 
   void create() {
@@ -224,11 +194,11 @@ private:
     if (!model_.queue_pairs.choose_number(can_give))
       return;
     const unsigned function = random_.below(DestinationModel::functions);
-    const spec::QueuePairControl control = some_control();
+    const spec::QueuePairControl control = traffic_.some_control();
     const uint32_t created = *model_.queue_pairs.create(function, control);
     model_.numbers.give(created, function, created);
     model_.numbers.describe(created, control);
-    live_.push_back({.number = created, .known_as = created, .underlying_function = function});
+    traffic_.live.push_back({.number = created, .known_as = created, .underlying_function = function});
     // One in eight is not connected yet.
     if (random_.once(8))
       return;
@@ -240,19 +210,17 @@ private:
     model_.numbers.end(queue_pair.known_as, hca::VirtualQueuePairs::Keep::no);
     model_.templates.forget(queue_pair.number);
     bind(queue_pair.known_as, 0);
-    former_.push_back(queue_pair.known_as);
-    if (former_.size() > 16)
-      former_.pop_front();
+    traffic_.give_up(queue_pair.known_as);
     if (!model_.numbers.is_waiting(queue_pair.known_as))
       return;
-    waiting_.push_back(queue_pair.known_as);
+    traffic_.waiting.push_back(queue_pair.known_as);
     wait(queue_pair.known_as, true);
   }
 
   void destroy(const QueuePair& queue_pair) {
     end(queue_pair);
     model_.queue_pairs.destroy(queue_pair.number);
-    std::erase_if(live_,
+    std::erase_if(traffic_.live,
                   [number = queue_pair.number](const QueuePair& each) { return each.number == number; });
   }
 
@@ -262,7 +230,7 @@ private:
     if (!another)
       return;
     end(queue_pair);
-    const spec::QueuePairControl control = some_control();
+    const spec::QueuePairControl control = traffic_.some_control();
     spec::QueuePairControl& own =
         model_.queue_pairs.parts(queue_pair.underlying_function, queue_pair.number)->control;
     const spec::QueuePairControl before = own;
@@ -277,104 +245,17 @@ private:
     bind(*another, queue_pair.number);
   }
 
-  bool is_off() { return random_.once(14); }
-
-  // A packet to a queue pair, with each of its facts another in one of some packets.
   bool begin_packet() {
-    const QueuePair& of = live_[random_.below(static_cast<uint32_t>(live_.size()))];
-    const spec::QueuePairControl& control =
-        model_.queue_pairs.find(of.underlying_function, of.number)->control;
-    const spec::AddressVector peer = hca::read_address_vector(control.address_vector());
-    const auto port = is_off() ? some_port() : static_cast<unsigned>(control.port());
-    const auto& gids = model_.attributes.gids(static_cast<unsigned>(control.port()), of.underlying_function);
-    wire::Gid peer_gid;
-    std::ranges::copy(peer.destination_gid(), peer_gid.begin());
-
-    wire::PacketSource source;
-    source.link_layer = is_infiniband_ ? spec::LinkLayer::infiniband : spec::LinkLayer::ethernet;
-    source.local_identifier =
-        static_cast<uint16_t>(is_off() ? random_.bits() : peer.destination_local_identifier());
-    source.gid = is_off() ? some_gid(random_, random_.once(2)) : peer_gid;
-    source.partition_key = model_.attributes.partition_keys(
-                               static_cast<unsigned>(control.port()))[control.partition_key_index()] |
-                           (random_.once(4) ? 0 : 0x8000);
-    if (is_off())
-      source.partition_key ^= static_cast<uint16_t>(1U << random_.below(16));
-    spec::AddressVector address = some_address(random_);
-    address.set_source_path_bits(0);
-    address.set_is_global(is_off() ? random_.below(2) : static_cast<uint32_t>(peer.is_global()));
-    address.set_destination_gid(is_off()          ? some_group_or_gid()
-                                : random_.once(8) ? gids[random_.below(spec::gid_table_entries)]
-                                                  : gids[peer.gid_index()]);
-    address.set_destination_local_identifier(
-        is_off() ? static_cast<uint32_t>(random_.bits() & 0xffff)
-                 : model_.attributes.local_identifier(static_cast<unsigned>(control.port()),
-                                                      of.underlying_function));
-    WirePacket packet = made(address, source, some_number(of), control);
-    const ParsedByModel parsed = parse(is_infiniband_, packet.bytes);
-    if (parsed.drop != PacketDrop::none ||
-        parsed.parsed.traits().operation == spec::PacketOperation::congestion_notification)
-      return false;
-    expect_packet(std::move(packet), port, parsed);
-    return true;
+    const auto arriving = traffic_.some_packet_to(traffic_.some_queue_pair());
+    if (arriving)
+      expect_packet(*arriving);
+    return arriving.has_value();
   }
 
-  uint32_t some_number(const QueuePair& of) {
-    if (!waiting_.empty() && random_.once(10))
-      return waiting_[random_.below(static_cast<uint32_t>(waiting_.size()))];
-    if (!is_off())
-      return of.known_as;
-    switch (random_.below(4)) {
-    case 0:
-      return spec::multicast_queue_pair;
-    case 1:
-      return former_.empty() ? of.number : former_[random_.below(static_cast<uint32_t>(former_.size()))];
-    case 2:
-      return of.known_as | contexts << random_.below(2);
-    default:
-      return random_.below(1U << 24);
-    }
-  }
-
-  wire::Gid some_group_or_gid() {
-    wire::Gid gid = some_gid(random_, random_.once(2));
-    if (wire::is_ipv4(gid))
-      gid[12] = static_cast<uint8_t>(0xe0 | (gid[12] & 15));
-    else if (random_.once(2))
-      gid[0] = 0xff;
-    return gid;
-  }
-
-  WirePacket made(const spec::AddressVector& address, const wire::PacketSource& source, uint32_t to,
-                  const spec::QueuePairControl& control) {
-    WirePacket packet;
-    const bool has_any_service = is_off();
-    do
-      packet = some_packet(random_, 64);
-    while (!has_any_service && spec::traits_of(packet.fields.opcode).service != control.service_type());
-    wire::PacketFields fields = packet.fields;
-    if (!is_off())
-      fields.queue_key = static_cast<uint32_t>(control.queue_key());
-    wire::PacketTemplate made = wire::make_packet_template(address, source, 1, to);
-    std::vector<uint8_t> buffer(spec::packet_headroom + packet.payload_bytes + 16);
-    fill(random_, buffer);
-    const std::span<uint8_t> built =
-        wire::build_packet(buffer.data() + spec::packet_headroom, made, fields, packet.payload_bytes);
-    const size_t check_bytes = is_infiniband_ ? spec::vcrc_bytes : 0;
-    packet.bytes = {built.begin(), built.end() - static_cast<ptrdiff_t>(check_bytes)};
-    return packet;
-  }
-
-  void expect_packet(WirePacket packet, unsigned port, const ParsedByModel& parsed) {
-    Expected expected{.handle = random_.below(packet_handles), .model = parsed};
+  void expect_packet(const DestinationTraffic::Arriving& arriving) {
+    Expected expected{.handle = random_.below(packet_handles), .model = arriving.parsed};
     const auto before = model_.counters.device.packets_dropped;
-    std::vector<uint8_t> bytes = packet.bytes;
-    if (is_infiniband_) {
-      const uint32_t vcrc = wire::vcrc_update(wire::vcrc_start, bytes.data(), bytes.size());
-      bytes.resize(bytes.size() + spec::vcrc_bytes);
-      wire::write_vcrc(bytes.data() + bytes.size() - spec::vcrc_bytes, vcrc);
-    }
-    const auto passed = model_.receive(bytes, port);
+    const auto passed = model_.receive(traffic_.bytes_on_link(arriving.packet.bytes), arriving.port);
     expected.passes = passed.has_value();
     if (passed) {
       expected.underlying_function = passed->underlying_function;
@@ -387,9 +268,9 @@ private:
     ++packets_;
     rtl_.packet_valid = 1;
     rtl_.packet = expected.handle;
-    rtl_.packet_port = port - 1;
-    put_fields(&rtl_.packet_fields[0], parsed);
-    rtl_.packet_payload_bytes = parsed.parsed.payload_bytes;
+    rtl_.packet_port = arriving.port - 1;
+    put_fields(&rtl_.packet_fields[0], arriving.parsed);
+    rtl_.packet_payload_bytes = arriving.parsed.parsed.payload_bytes;
     offered_ = std::move(expected);
   }
 
@@ -528,10 +409,7 @@ private:
   Place place_;
   uint64_t clocks_;
   DestinationModel model_;
-  bool is_infiniband_;
-  std::vector<QueuePair> live_;
-  std::deque<uint32_t> former_;   // numbers
-  std::vector<uint32_t> waiting_; // numbers in time-wait
+  DestinationTraffic traffic_;
   Expected offered_;
   std::deque<Expected> checked_; // that will pass, and that will not, each in their order
   std::deque<Expected> dropped_;

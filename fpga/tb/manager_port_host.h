@@ -1,6 +1,5 @@
 #pragma once
 
-#include "Vmanager_port.h"
 #include "bench.h"
 
 #include <cstdint>
@@ -10,7 +9,7 @@ namespace fpga_verbs::bench {
 
 // The resource manager at the registers: one write at a time, whose address and data come in any order, and
 // one read, which may come while a write is under way.
-class ManagerHost {
+template <class Rtl> class ManagerHost {
 public:
   struct Access {
     uint32_t address = 0;
@@ -29,35 +28,35 @@ public:
   // The write is with RTL, and waits for its answer.
   bool is_write_taken() const { return write_ && !offers_address_ && !offers_data_; }
 
-  void begin_write(Vmanager_port& rtl, const Access& access) {
+  void begin_write(Rtl& rtl, const Access& access) {
     write_ = access;
     offers_address_ = offers_data_ = true;
     rtl.register_awaddr = access.address;
     rtl.register_wdata = access.value;
     rtl.register_wstrb = access.strobes;
   }
-  void begin_read(Vmanager_port& rtl, const Access& access) {
+  void begin_read(Rtl& rtl, const Access& access) {
     read_ = access;
     offers_read_ = true;
     rtl.register_araddr = access.address;
   }
 
   // Before the rising edge. An offer stays until it is taken.
-  void offer(Vmanager_port& rtl) {
+  void offer(Rtl& rtl) {
     rtl.register_awvalid = offers_address_ && (rtl.register_awvalid || random_.percent(ready));
     rtl.register_wvalid = offers_data_ && (rtl.register_wvalid || random_.percent(ready));
     rtl.register_arvalid = offers_read_ && (rtl.register_arvalid || random_.percent(ready));
     rtl.register_bready = random_.percent(ready);
     rtl.register_rready = random_.percent(ready);
   }
-  void take(const Vmanager_port& rtl) {
+  void take(const Rtl& rtl) {
     offers_address_ = offers_address_ && !(rtl.register_awvalid && rtl.register_awready);
     offers_data_ = offers_data_ && !(rtl.register_wvalid && rtl.register_wready);
     offers_read_ = offers_read_ && !(rtl.register_arvalid && rtl.register_arready);
   }
 
   // The write or read that is answered in this clock.
-  std::optional<Access> take_written(const Place& place, const Vmanager_port& rtl) {
+  std::optional<Access> take_written(const Place& place, const Rtl& rtl) {
     if (!rtl.register_bvalid || !rtl.register_bready)
       return std::nullopt;
     if (!is_write_taken())
@@ -67,7 +66,7 @@ public:
     write_.reset();
     return access;
   }
-  std::optional<Access> take_read(const Place& place, const Vmanager_port& rtl) {
+  std::optional<Access> take_read(const Place& place, const Rtl& rtl) {
     if (!rtl.register_rvalid || !rtl.register_rready)
       return std::nullopt;
     if (!read_ || offers_read_)

@@ -6,7 +6,7 @@
 //
 // At last rows of contexts are written as fast as they go, of which it prints how many clocks they take.
 #include "Vmanager_port.h"
-#include "destination_queue_pairs.h"
+#include "managed_queue_pairs.h"
 #include "manager_port_host.h"
 #include "quiet_list_follow.h"
 #include "spec/registers.h"
@@ -60,8 +60,9 @@ public:
     stream();
     std::printf("%llu commands in %llu clocks, %llu not done, %llu refused, %llu pins, %llu quiet, "
                 "%llu of them taken, %llu context rows, %llu table entries\n",
-                number(commands_), number(clocks_), number(not_done_), number(refused_), number(pins_),
-                number(quiets_), number(taken_), number(context_rows_), number(table_entries_));
+                number(commands_), number(clocks_), number(not_done_), number(refused_),
+                number(queue_pairs_.pins), number(quiets_), number(taken_), number(context_rows_),
+                number(table_entries_));
     return 0;
   }
 
@@ -144,10 +145,8 @@ private:
     registers::Subject subject;
     subject.set_underlying_function(random_.once(16) ? random_.bits() & 0xff
                                                      : random_.below(DestinationModel::functions));
-    if (random_.once(3) || live_.empty())
-      subject.set_number(free_number());
-    else
-      subject.set_number(live_[random_.below(static_cast<uint32_t>(live_.size()))]);
+    subject.set_number(random_.once(3) || queue_pairs_.is_empty() ? queue_pairs_.free_number(contexts)
+                                                                  : queue_pairs_.some_number());
     if (random_.once(8))
       subject.set_number(random_.once(2) ? random_.bits() & 0xff'ffff
                                          : subject.number() ^ 1 << random_.below(24));
@@ -160,16 +159,6 @@ private:
     place.set_port(random_.once(8) ? random_.below(256) : 1 + random_.below(spec::ports));
     return place;
   }
-  // A number that the model would give next at some index; any, where all are in use.
-  uint32_t free_number() {
-    uint32_t found = static_cast<uint32_t>(random_.bits() & 0xff'ffff);
-    model_.queue_pairs.choose_number([&](uint32_t candidate) {
-      found = candidate;
-      return random_.once(contexts / 2);
-    });
-    return found;
-  }
-
   void begin_read() {
     static constexpr std::array others{registers::subject,   registers::place,     registers::command,
                                        registers::status,    registers::quiet + 4, registers::bytes - 4,
@@ -212,7 +201,7 @@ private:
     if (is_controlling_ && random_.percent(block_ready_))
       answer_control();
     else if (rtl_.reset == 0)
-      pass_traffic();
+      queue_pairs_.pass_traffic(pin_, unpin_);
     if (written_row_ && random_.percent(block_ready_)) {
       rtl_.row_written = 1;
       written_row_ = false;
@@ -238,65 +227,20 @@ private:
     ++quiets_;
   }
 
-  void pass_traffic() {
-    if (!pinned_.empty() && random_.percent(unpin_)) {
-      std::swap(pinned_[random_.below(static_cast<uint32_t>(pinned_.size()))], pinned_.back());
-      model_.queue_pairs.unpin(pinned_.back());
-      pinned_.pop_back();
-    } else if (!live_.empty() && random_.percent(pin_) && pinned_.size() < 200) {
-      const uint32_t queue_pair = live_[random_.below(static_cast<uint32_t>(live_.size()))];
-      if (!model_.queue_pairs.pin(queue_pair))
-        return;
-      pinned_.push_back(queue_pair);
-      ++pins_;
-    }
-  }
-
   // The command takes effect, in the model as in its block.
   void answer_control() {
     Command& command = *command_;
-    const uint32_t queue_pair = command.subject.number();
-    const auto function = static_cast<unsigned>(command.subject.underlying_function());
-    bool done = std::ranges::find(live_, queue_pair) != live_.end();
-    status_ = {};
-    if (command.what == ManagerCommand::create) {
-      done = !done && model_.queue_pairs.choose_number([&](uint32_t each) { return each == queue_pair; });
-      if (done) {
-        if (model_.queue_pairs.create(function, spec::QueuePairControl{}) != queue_pair)
-          differ(place_, "number of a queue pair", queue_pair, 0);
-        live_.push_back(queue_pair);
-        owner_[queue_pair] = function;
-        is_quiescing_[queue_pair] = false;
-      }
-    } else if (done) {
-      if (command.what == ManagerCommand::quiesce) {
-        model_.queue_pairs.quiesce(queue_pair);
-        is_quiescing_[queue_pair] = true;
-      } else if (command.what == ManagerCommand::resume) {
-        model_.queue_pairs.resume(queue_pair);
-        is_quiescing_[queue_pair] = false;
-      } else if (command.what == ManagerCommand::destroy)
-        done = model_.queue_pairs.pins(queue_pair) == 0;
-    }
-    status_.set_done(done);
-    if (std::ranges::find(live_, queue_pair) != live_.end()) {
-      status_.set_quiescing(is_quiescing_[queue_pair]);
-      status_.set_underlying_function(owner_[queue_pair]);
-      status_.set_pins(model_.queue_pairs.pins(queue_pair));
-    }
+    status_ = queue_pairs_.perform(command.what, command.subject);
     rtl_.controlled = 1;
-    rtl_.controlled_done = done;
+    rtl_.controlled_done = status_.done();
     rtl_.controlled_quiescing = status_.quiescing();
     rtl_.controlled_underlying_function = status_.underlying_function();
     rtl_.controlled_pins = status_.pins();
     is_controlling_ = false;
-    command.is_over = true;
-    if (command.what != ManagerCommand::destroy || !done)
-      return;
-    model_.queue_pairs.destroy(queue_pair);
-    std::erase(live_, queue_pair);
-    command.is_over = false; // not before its context is cleared
-    command.is_begun = false;
+    // One that destroyed is over when the context is cleared, and begins there.
+    const bool destroyed = command.what == ManagerCommand::destroy && status_.done();
+    command.is_over = !destroyed;
+    command.is_begun = !destroyed;
   }
 
   // Requests of RTL to the blocks.
@@ -435,7 +379,7 @@ private:
 
   // Answers.
 
-  void compare_write(const ManagerHost::Access& access) {
+  void compare_write(const ManagerHost<Vmanager_port>::Access& access) {
     const bool is_data = access.address < registers::data + sizeof data_ && access.address % 4 == 0;
     const bool is_command = access.address == registers::command && access.value <= last_command;
     const bool is_there = access.strobes == 15 && (is_data || access.address == registers::subject ||
@@ -450,7 +394,7 @@ private:
     command_.reset();
   }
 
-  void compare_read(const ManagerHost::Access& access) {
+  void compare_read(const ManagerHost<Vmanager_port>::Access& access) {
     uint32_t response = okay;
     uint32_t expected = 0;
     if (access.address == registers::quiet)
@@ -471,7 +415,7 @@ private:
              expected | uint64_t{access.address} << 32);
   }
 
-  void compare_quiet(const ManagerHost::Access& access) {
+  void compare_quiet(const ManagerHost<Vmanager_port>::Access& access) {
     expect(place_, "response to a read", access.response, okay);
     registers::Quiet read;
     read.bits = access.value;
@@ -552,7 +496,8 @@ private:
   uint64_t clocks_;
   uint64_t now_ = 0;
   DestinationModel model_;
-  ManagerHost host_{random_};
+  ManagedQueuePairs queue_pairs_{random_, place_, model_};
+  ManagerHost<Vmanager_port> host_{random_};
   uint32_t block_ready_ = 100;
   uint32_t pin_ = 0;
   uint32_t unpin_ = 0;
@@ -569,10 +514,6 @@ private:
   bool is_controlling_ = false;
   bool written_row_ = false;
   bool read_row_ = false;
-  std::vector<uint32_t> live_;
-  std::vector<uint32_t> pinned_;
-  std::map<uint32_t, unsigned> owner_;
-  std::map<uint32_t, bool> is_quiescing_;
   std::map<std::tuple<unsigned, unsigned, uint32_t>, wire::Gid> gids_; // by port, function and index
   std::map<std::pair<unsigned, uint32_t>, uint16_t> keys_;             // by port and index
   QuietFollow quiet_{contexts};
@@ -580,7 +521,6 @@ private:
   uint64_t commands_ = 0;
   uint64_t not_done_ = 0;
   uint64_t refused_ = 0;
-  uint64_t pins_ = 0;
   uint64_t quiets_ = 0;
   uint64_t taken_ = 0;
   uint64_t context_rows_ = 0;

@@ -77,10 +77,11 @@ describe('synthesis of the blocks', () => {
       'manager_port',
       'completion_queue',
       'memory_translation',
+      'queue_pairs',
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(33);
+    expect(said.match(/nothing wrong/g)).toHaveLength(37);
   });
 
   it('reads every block at every width with slang', { timeout: 600_000 }, (context) => {
@@ -103,13 +104,14 @@ describe('synthesis of the blocks', () => {
         'manager_port',
         'completion_queue',
         'memory_translation',
+        'queue_pairs',
         'hca_front',
       ],
       {
         encoding: 'utf8',
       },
     );
-    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(28);
+    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(32);
     expect(said).not.toContain('warning');
   });
 
