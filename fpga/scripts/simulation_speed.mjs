@@ -75,7 +75,7 @@ const cases = [
     size: 'as fpga/spec, 32 B beats',
     parameters: front,
     work: 'commands',
-    budget: 21000,
+    budget: 20500,
     required: 1,
   },
   {

@@ -283,10 +283,20 @@ private:
     case 2: // Another generation.
       entry.set_queue_pair_number(entry.queue_pair_number() ^ 1 << spec::queue_pair_index_bits);
       break;
-    default:
-      entry.set_queue_pair_number(other.queue_pair_number());
+    default: // One that may wait elsewhere, in the head too.
+      name_in_all(address / 128 * 128, other.queue_pair_number());
+      return;
     }
     write_memory(address, &entry, sizeof(entry));
+  }
+
+  void name_in_all(uint64_t begin, uint32_t queue_pair_number) {
+    for (uint64_t address = begin; address < begin + 16 * sizeof(spec::QueuingStructureEntry); address += 8) {
+      spec::QueuingStructureEntry entry;
+      memory.read(address, &entry, sizeof(entry));
+      entry.set_queue_pair_number(queue_pair_number);
+      write_memory(address, &entry, sizeof(entry));
+    }
   }
 
   void compare() {

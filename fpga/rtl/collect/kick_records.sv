@@ -71,38 +71,39 @@ module kick_records #(
   localparam int unsigned ROUND_WIDTH = 4;
   localparam int unsigned WAITING = 8;
   localparam int unsigned KICK_WIDTH = hca_spec_pkg::KICK_UNIT_BYTES * 8;
-  localparam int unsigned UNIT_WIDTH = 8 + KICK_WIDTH + 16 + 8 + 64 + 64 + 2 * ROUND_WIDTH;
-  localparam logic [1:0] IDLE = 2'd0;
-  localparam logic [1:0] READ_HEAD = 2'd1;
-  localparam logic [1:0] AWAIT_HEAD = 2'd2;
-  localparam logic [1:0] WRITE_RECORD = 2'd3;
+  localparam int unsigned RECORD_WIDTH = 8 + KICK_WIDTH + 16 + 8 + 64 + 64;
+  localparam int unsigned UNIT_WIDTH = RECORD_WIDTH + 2 * ROUND_WIDTH;
+  localparam logic [2:0] IDLE = 3'd0;
+  localparam logic [2:0] LOOK = 3'd1;
+  localparam logic [2:0] WRITE_RECORD = 3'd2;
+  localparam logic [2:0] READ_HEAD = 3'd3;
+  localparam logic [2:0] AWAIT_HEAD = 3'd4;
+  localparam logic [2:0] CHECK_HEAD = 3'd5;
+  localparam int unsigned PLACES = 2 << FUNCTION_WIDTH;
   localparam int unsigned OUTSTANDING_WIDTH = $clog2(OUTSTANDING) + 1;
 
-  // By function.
-  logic [UNDERLYING_FUNCTIONS-1:0] enabled;
-  logic [4:0] entries_log2[UNDERLYING_FUNCTIONS];
-  logic [63:0] addresses[UNDERLYING_FUNCTIONS];
-  logic [63:0] head_addresses[UNDERLYING_FUNCTIONS];
-  logic [31:0] tails[UNDERLYING_FUNCTIONS];  // Records on their way, and written, modulo 2^32.
-  logic [31:0] heads[UNDERLYING_FUNCTIONS];  // The host's, as of the last time it was read.
-  logic [31:0] drops[UNDERLYING_FUNCTIONS];  // Since the ring began.
-  logic [ROUND_WIDTH-1:0] rounds[UNDERLYING_FUNCTIONS];  // Rings begun: what waits since before belongs to none.
-  logic [63:0] written_counts[UNDERLYING_FUNCTIONS];
-  logic [63:0] dropped_counts[UNDERLYING_FUNCTIONS];
+  // By function. Memories hold what registers show and records are made of; a bit says where it is not zero.
+  logic [UNDERLYING_FUNCTIONS-1:0] enabled, has_written, has_size;
+  logic [UNDERLYING_FUNCTIONS*ROUND_WIDTH-1:0] rounds;  // Rings begun: what waits since before belongs to none.
+  logic [UNDERLYING_FUNCTIONS*32-1:0] drops;  // Since the ring began.
+  logic [UNDERLYING_FUNCTIONS*64-1:0] dropped_counts;
+  logic [PLACES-1:0] has_low, has_high;  // Of its ring, and of the ring's head: halves of the address.
 
   logic all_functions;  // Records of all of them go to the ring of the control function,
   logic gathers;  // which is on.
 
   // Records that wait.
   logic [3:0] filling;
-  logic has_place, pushes, overflows, has_record, pops;
-  logic [FUNCTION_WIDTH-1:0] pushed_function, function_now;
+  logic has_place, pushes, overflows, has_record, loads;
+  logic [RECORD_WIDTH-1:0] next_record;
+  logic [FUNCTION_WIDTH-1:0] pushed_function, next_function;
   hca_spec_pkg::kick_record_type_t pushed_type, type_now;
-  hca_spec_pkg::kick_unit_t pushed_unit, unit_now;
+  hca_spec_pkg::kick_unit_t pushed_unit, next_unit, unit_now;
   logic [15:0] pushed_buffer, buffer_now;
+  logic [RECORD_WIDTH-1:0] record_now;
   hca_spec_pkg::opcode_t pushed_opcode, opcode_now;
   logic [63:0] pushed_begin, begin_now, end_now;
-  logic [ROUND_WIDTH-1:0] round_now, control_round_now;
+  logic [ROUND_WIDTH-1:0] control_round, next_round, next_control_round;
 
   assign has_place = filling != 4'(WAITING);
   assign record_ready = has_place && !kick_record;
@@ -112,6 +113,7 @@ module kick_records #(
   assign pushed_opcode = kick_record ? kick_opcode : record_opcode;
   assign pushed_begin = kick_record ? kick_first_write : record_begin;
   assign pushed_function = FUNCTION_WIDTH'(pushed_unit.underlying_function);
+  assign control_round = rounds[CONTROL_FUNCTION*ROUND_WIDTH+:ROUND_WIDTH];
   assign gathers = enabled[CONTROL_FUNCTION] && all_functions;
   assign pushes = (kick_record || record) && has_place && (enabled[pushed_function] || gathers);
   assign overflows = kick_record && !has_place;
@@ -122,45 +124,45 @@ module kick_records #(
   ) i_records (
       .push(pushes),
       .push_unit({
-        pushed_type, pushed_unit, pushed_buffer, pushed_opcode, pushed_begin, now, rounds[pushed_function], rounds[CONTROL_FUNCTION]
+        pushed_type, pushed_unit, pushed_buffer, pushed_opcode, pushed_begin, now, rounds[pushed_function*ROUND_WIDTH+:ROUND_WIDTH], control_round
       }),
       .valid(has_record),
-      .unit({type_now, unit_now, buffer_now, opcode_now, begin_now, end_now, round_now, control_round_now}),
-      .pop(pops),
+      .unit({next_record, next_round, next_control_round}),
+      .pop(loads),
       .*
   );
 
-  // The one that is at work: for the ring of its function, then for that of the control function where it is to be there too.
-  logic [1:0] state;
-  logic is_gathered, finishes, is_to_be_gathered;
-  logic [FUNCTION_WIDTH-1:0] ring_now;
-  logic belongs, is_nearly_full, is_head, has_room, drops_now, begins_writing;
+  // The one that is at work: for the ring of its function, then for that of the control function where it is to be there too. A ring is
+  // looked at in the clock before.
+  logic [2:0] state;
+  logic is_gathered, finishes, goes_on, is_current, is_current_of_all, has_read;
+  logic [FUNCTION_WIDTH-1:0] ring, drops_head_ring;
+  logic belongs, is_nearly_full, is_nearly_full_now, is_head, has_room, drops_head, begins_writing;
   logic [OUTSTANDING_WIDTH-1:0] outstanding;  // Records that wait for their answers.
-  logic [31:0] entries, tail, used, slot;
-  logic [63:0] address;
+  logic [31:0] tail, head;  // Records on their way, and written; the host's, as of the last time it was read: modulo 2^32.
+  logic [31:0] used_then;
+  logic ok_then, counts_then;
+  logic [15:0] slots;  // The entries of the ring, but one.
+  logic [16:0] threshold, threshold_written;  // As many are used where it is nearly full.
+  logic [63:0] base;
 
-  assign function_now = FUNCTION_WIDTH'(unit_now.underlying_function);
-  assign ring_now = is_gathered ? CONTROL_FUNCTION : function_now;
-  assign is_to_be_gathered = gathers && function_now != CONTROL_FUNCTION && control_round_now == rounds[CONTROL_FUNCTION];
-  assign belongs = is_gathered ? is_to_be_gathered : enabled[function_now] && round_now == rounds[function_now];
-  assign entries = 32'd1 << entries_log2[ring_now];
-  assign tail = tails[ring_now];
-  assign used = tail - heads[ring_now];
-  assign is_nearly_full = used >= entries - (entries >> NEARLY_FULL_LOG2);
-  assign has_room = answer_ok && tail - answer_data[31:0] < entries;
-  assign slot = tail & (entries - 32'd1);
-  assign address = addresses[ring_now] + {26'd0, slot, 6'd0};
+  assign {type_now, unit_now, buffer_now, opcode_now, begin_now, end_now} = record_now;
+  assign next_unit = next_record[RECORD_WIDTH-9-:KICK_WIDTH];
+  assign next_function = FUNCTION_WIDTH'(next_unit.underlying_function);
+  assign belongs = is_gathered ? is_current_of_all && enabled[CONTROL_FUNCTION] : is_current && enabled[ring];
+  assign is_nearly_full_now = tail - head >= 32'(threshold);
+  assign has_room = ok_then && used_then[31:16] == '0 && (used_then[15:0] & ~slots) == '0;
 
-  assign request = (state == READ_HEAD || state == WRITE_RECORD) && belongs;
+  assign request = (state == READ_HEAD || state == WRITE_RECORD && (has_read || !is_nearly_full)) && belongs;
   assign request_is_write = state == WRITE_RECORD;
-  assign request_underlying_function = ring_now;
-  assign request_address = request_is_write ? address : head_addresses[ring_now];
+  assign request_underlying_function = ring;
+  assign request_address = base + (request_is_write ? {42'd0, tail[15:0] & slots, 6'd0} : 64'd0);
   assign begins_writing = request && request_is_write && request_ready;
   assign is_head = answer && !answer_is_write;
   assign answer_counts = enabled[answer_underlying_function];
-  assign finishes = state == IDLE && has_record && !belongs || is_head && !has_room || begins_writing;
-  assign pops = finishes && (is_gathered || !is_to_be_gathered);
-  assign drops_now = answer && answer_counts && !(answer_is_write ? answer_ok : has_room);
+  assign finishes = (state == WRITE_RECORD || state == READ_HEAD) && !belongs || state == CHECK_HEAD && !has_room || begins_writing;
+  assign goes_on = !is_gathered && is_current_of_all && enabled[CONTROL_FUNCTION];
+  assign loads = (state == IDLE || finishes && !goes_on) && has_record && !write && !forget;
 
   always_comb begin
     request_record = '0;
@@ -182,30 +184,51 @@ module kick_records #(
     request_record.begin_ = begin_now;
     request_record.end_ = end_now;
     request_record.written = now;
-    request_record.dropped = drops[ring_now];
-    request_record.phase = (tail >> entries_log2[ring_now] & 32'd1) == '0;
+    request_record.dropped = drops[ring*32+:32];
+    request_record.phase = (tail[16:0] & ({slots, 1'b1} ^ {1'b0, slots})) == '0;
     request_record.sequence_ = tail[30:0];
   end
 
   always_ff @(posedge clock) begin
     if (reset) state <= IDLE;
+    else if (loads || finishes && goes_on) state <= LOOK;
+    else if (finishes) state <= IDLE;
     else
       case (state)
-        IDLE: if (has_record && belongs && !write && !forget) state <= is_nearly_full ? READ_HEAD : WRITE_RECORD;
-        READ_HEAD: if (!belongs) state <= IDLE;
-        else if (request_ready) state <= AWAIT_HEAD;
-        AWAIT_HEAD: if (is_head) state <= has_room ? WRITE_RECORD : IDLE;
-        default: if (!belongs || request_ready) state <= IDLE;
+        LOOK: state <= WRITE_RECORD;
+        WRITE_RECORD: if (is_nearly_full && !has_read) state <= READ_HEAD;
+        READ_HEAD: if (request_ready) state <= AWAIT_HEAD;
+        AWAIT_HEAD: if (is_head) state <= CHECK_HEAD;
+        CHECK_HEAD: state <= WRITE_RECORD;
+        default: ;
       endcase
-    if (reset) is_gathered <= 1'b0;
-    else if (finishes) is_gathered <= !pops;
+    if (loads) begin
+      record_now <= next_record;
+      ring <= next_function;
+      is_gathered <= 1'b0;
+      is_current <= next_round == rounds[next_function*ROUND_WIDTH+:ROUND_WIDTH];
+      is_current_of_all <= all_functions && next_function != CONTROL_FUNCTION && next_control_round == control_round;
+    end else if (finishes) begin
+      ring <= CONTROL_FUNCTION;
+      is_gathered <= 1'b1;
+    end
+    is_nearly_full <= is_nearly_full_now;
+    drops_head <= !reset && state == CHECK_HEAD && counts_then && !has_room;
+    drops_head_ring <= ring;
+    has_read <= state == CHECK_HEAD || has_read && state != LOOK;
+    if (is_head) begin
+      used_then <= tail - answer_data[31:0];
+      ok_then <= answer_ok;
+      counts_then <= answer_counts;
+    end
     if (reset) outstanding <= '0;
     else outstanding <= outstanding + OUTSTANDING_WIDTH'(begins_writing) - OUTSTANDING_WIDTH'(answer && answer_is_write);
   end
 
   // Registers.
   logic is_control, is_address, is_address_high, is_head_address, is_head_address_high, writes, turns_on;
-  logic [4:0] entries_log2_written;
+  logic [4:0] entries_log2_written, entries_log2_read;
+  logic [16:0] entries_written;
   hca_spec_pkg::underlying_function_kick_record_control_t control_written, control_read;
   logic unused_bits;
 
@@ -216,8 +239,10 @@ module kick_records #(
   assign is_head_address_high = 32'(write_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET + 4;
   assign control_written = write_data;
   assign entries_log2_written = control_written.entries_log2;
+  assign entries_written = 17'd1 << (turns_on ? entries_log2_written : 5'd0);
+  assign threshold_written = entries_written - (entries_written >> NEARLY_FULL_LOG2);
   assign turns_on = control_written.enable && entries_log2_written <= 5'(ENTRIES_LOG2_MAXIMUM);
-  assign unused_bits = &{1'b0, control_written, answer_data[63:32], unit_now, kick_unit, record_unit};
+  assign unused_bits = &{1'b0, control_written, answer_data[63:32], unit_now, next_unit, kick_unit, record_unit};
   assign write_known = is_control || is_address || is_address_high || is_head_address || is_head_address_high;
   assign write_allowed = is_control || is_address_high || is_head_address_high
       || is_address && write_data % PAGE_ALIGNMENT == '0
@@ -230,75 +255,175 @@ module kick_records #(
     control_read = '0;
     control_read.enable = enabled[read_underlying_function];
     control_read.all_functions = all_functions && read_underlying_function == CONTROL_FUNCTION;
-    control_read.entries_log2 = entries_log2[read_underlying_function];
+    control_read.entries_log2 = has_size[read_underlying_function] ? entries_log2_read : '0;
   end
   always_comb begin
     case (32'(read_offset))
       hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET: read_value = {32'd0, control_read};
-      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET: read_value = addresses[read_underlying_function];
-      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET: read_value = head_addresses[read_underlying_function];
-      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_WRITTEN_OFFSET: read_value = written_counts[read_underlying_function];
-      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_OFFSET: read_value = dropped_counts[read_underlying_function];
+      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET: read_value = read_address;
+      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET: read_value = read_address;
+      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_WRITTEN_OFFSET: read_value = has_written[read_underlying_function] ? read_written : '0;
+      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_OFFSET: read_value = dropped_counts[read_underlying_function*64+:64];
       default: read_value = '0;
     endcase
   end
 
-  // Functions of which something changes; simulation has no work with the others.
-  logic [UNDERLYING_FUNCTIONS-1:0] is_written, is_answered, is_dropped, overflows_here, is_forgotten, begins_here, changes;
+  // Events, by function.
+  logic counts_written, sets_ring;
+  logic [UNDERLYING_FUNCTIONS-1:0] is_written, is_failed, is_dropped, is_dropped_head, overflows_here, is_forgotten, begins_ring;
   assign is_written = UNDERLYING_FUNCTIONS'(writes) << write_underlying_function;
-  assign is_answered = UNDERLYING_FUNCTIONS'(answer && answer_counts) << answer_underlying_function;
-  assign is_dropped = UNDERLYING_FUNCTIONS'(drops_now) << answer_underlying_function;
+  assign is_failed = UNDERLYING_FUNCTIONS'(answer && !answer_ok) << answer_underlying_function;
+  assign is_dropped = UNDERLYING_FUNCTIONS'(answer && answer_counts && answer_is_write && !answer_ok) << answer_underlying_function;
+  assign is_dropped_head = UNDERLYING_FUNCTIONS'(drops_head) << drops_head_ring;
   assign overflows_here = UNDERLYING_FUNCTIONS'(overflows && enabled[pushed_function]) << pushed_function
       | UNDERLYING_FUNCTIONS'(overflows && gathers) << CONTROL_FUNCTION;
   assign is_forgotten = UNDERLYING_FUNCTIONS'(forget && forget_done) << forget_underlying_function;
-  assign begins_here = UNDERLYING_FUNCTIONS'(begins_writing) << ring_now;
-  assign changes = reset ? '1 : is_written | is_answered | overflows_here | is_forgotten | begins_here;
+  assign begins_ring = (is_control ? is_written : '0) | is_forgotten;
+  assign counts_written = answer && answer_counts && answer_is_write && answer_ok;
+  assign sets_ring = writes && is_control;
 
   always_ff @(posedge clock) begin
     if (reset || is_forgotten[CONTROL_FUNCTION]) all_functions <= 1'b0;
     else if (is_written[CONTROL_FUNCTION] && is_control) all_functions <= control_written.all_functions;
+    if (reset) begin
+      enabled <= '0;
+      has_size <= '0;
+      has_written <= '0;
+    end else begin
+      enabled <= (enabled | (turns_on && is_control ? is_written : '0)) & ~is_failed & ~is_forgotten & ~(is_control && !turns_on ? is_written : '0);
+      has_size <= (has_size | (is_control ? is_written : '0)) & ~is_forgotten;
+      if (counts_written) has_written[answer_underlying_function] <= 1'b1;
+    end
   end
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
+    logic [1:0] lost, lost_then, lost_of_ring;  // Counted a clock later.
+    assign lost = 2'(is_dropped[number]) + 2'(is_dropped_head[number]) + 2'(overflows_here[number]);
     always_ff @(posedge clock) begin
-      if (changes[number]) begin
-        if (reset) begin
-          enabled[number] <= 1'b0;
-          entries_log2[number] <= '0;
-          addresses[number] <= '0;
-          head_addresses[number] <= '0;
-          tails[number] <= '0;
-          heads[number] <= '0;
-          drops[number] <= '0;
-          rounds[number] <= '0;
-          written_counts[number] <= '0;
-          dropped_counts[number] <= '0;
-        end else begin
-          if (is_written[number] && is_address) addresses[number][31:0] <= write_data;
-          if (is_written[number] && is_address_high) addresses[number][63:32] <= write_data;
-          if (is_written[number] && is_head_address) head_addresses[number][31:0] <= write_data;
-          if (is_written[number] && is_head_address_high) head_addresses[number][63:32] <= write_data;
-          if (is_forgotten[number]) begin
-            addresses[number] <= '0;
-            head_addresses[number] <= '0;
-          end
-          if (is_written[number] && is_control || is_forgotten[number]) begin
-            enabled[number] <= turns_on && !is_forgotten[number];
-            entries_log2[number] <= is_forgotten[number] ? '0 : entries_log2_written;
-            tails[number] <= '0;
-            heads[number] <= '0;
-            drops[number] <= '0;
-            rounds[number] <= rounds[number] + ROUND_WIDTH'(1);
-          end else begin
-            drops[number] <= drops[number] + 32'(is_dropped[number]) + 32'(overflows_here[number]);
-            if (is_answered[number] && !answer_ok) enabled[number] <= 1'b0;
-            if (is_answered[number] && !answer_is_write && answer_ok) heads[number] <= answer_data[31:0];
-            if (begins_here[number]) tails[number] <= tail + 32'd1;
-          end
-          written_counts[number] <= written_counts[number] + 64'(is_answered[number] && answer_is_write && answer_ok);
-          dropped_counts[number] <= dropped_counts[number] + 64'(is_dropped[number]) + 64'(overflows_here[number]);
-        end
+      lost_then <= reset ? '0 : lost;
+      lost_of_ring <= reset || begins_ring[number] ? '0 : lost;
+      if (reset) begin
+        rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= '0;
+        drops[number*32+:32] <= '0;
+        dropped_counts[number*64+:64] <= '0;
+      end else if (begins_ring[number] || lost_then != '0) begin
+        if (begins_ring[number]) rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= rounds[number*ROUND_WIDTH+:ROUND_WIDTH] + ROUND_WIDTH'(1);
+        drops[number*32+:32] <= begins_ring[number] ? '0 : drops[number*32+:32] + 32'(lost_of_ring);
+        dropped_counts[number*64+:64] <= dropped_counts[number*64+:64] + 64'(lost_then);
       end
     end
   end
+
+  // Rings.
+  lut_memory #(
+      .WIDTH(16 + 17),
+      .SIZE(1 << FUNCTION_WIDTH)
+  ) i_sizes (
+      .write(sets_ring),
+      .write_address(write_underlying_function),
+      .write_data({16'(entries_written - 17'd1), threshold_written}),
+      .read_addresses(ring),
+      .read_data({slots, threshold}),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(5),
+      .SIZE(1 << FUNCTION_WIDTH)
+  ) i_sizes_written (
+      .write(sets_ring),
+      .write_address(write_underlying_function),
+      .write_data(entries_log2_written),
+      .read_addresses(read_underlying_function),
+      .read_data(entries_log2_read),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(32),
+      .SIZE(1 << FUNCTION_WIDTH)
+  ) i_tails (
+      .write(sets_ring || begins_writing),
+      .write_address(sets_ring ? write_underlying_function : ring),
+      .write_data(sets_ring ? '0 : tail + 32'd1),
+      .read_addresses(ring),
+      .read_data(tail),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(32),
+      .SIZE(1 << FUNCTION_WIDTH)
+  ) i_heads (
+      .write(sets_ring || is_head && answer_ok && answer_counts),
+      .write_address(sets_ring ? write_underlying_function : ring),
+      .write_data(sets_ring ? '0 : answer_data[31:0]),
+      .read_addresses(ring),
+      .read_data(head),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(64),
+      .SIZE(1 << FUNCTION_WIDTH),
+      .READERS(2)
+  ) i_written (
+      .write(counts_written),
+      .write_address(answer_underlying_function),
+      .write_data((has_written[answer_underlying_function] ? written : '0) + 64'd1),
+      .read_addresses({read_underlying_function, answer_underlying_function}),
+      .read_data({read_written, written}),
+      .*
+  );
+
+  // Addresses: of a ring, and of its head.
+  logic [FUNCTION_WIDTH:0] written_place, read_place, place;
+  logic [PLACES-1:0] written_bit, forgotten_bits;
+  logic [31:0] base_low, base_high, read_low, read_high;
+  logic [63:0] written, read_written, read_address;
+  assign written_place = {write_underlying_function, is_head_address || is_head_address_high};
+  assign written_bit = PLACES'(1) << written_place;
+  assign forgotten_bits = PLACES'(3) << {forget_underlying_function, 1'b0};
+  assign read_place = {read_underlying_function, 32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET};
+  assign place = {ring, !request_is_write};
+  assign base = {has_high[place] ? base_high : 32'd0, has_low[place] ? base_low : 32'd0};
+  assign read_address = {has_high[read_place] ? read_high : 32'd0, has_low[read_place] ? read_low : 32'd0};
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      has_low <= '0;
+      has_high <= '0;
+    end else if (forget && forget_done) begin
+      has_low <= has_low & ~forgotten_bits;
+      has_high <= has_high & ~forgotten_bits;
+    end else if (writes) begin
+      if (is_address || is_head_address) has_low <= has_low | written_bit;
+      if (is_address_high || is_head_address_high) has_high <= has_high | written_bit;
+    end
+  end
+
+  lut_memory #(
+      .WIDTH(32),
+      .SIZE(PLACES),
+      .READERS(2)
+  ) i_low (
+      .write(writes && (is_address || is_head_address)),
+      .write_address(written_place),
+      .write_data(write_data),
+      .read_addresses({read_place, place}),
+      .read_data({read_low, base_low}),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(32),
+      .SIZE(PLACES),
+      .READERS(2)
+  ) i_high (
+      .write(writes && (is_address_high || is_head_address_high)),
+      .write_address(written_place),
+      .write_data(write_data),
+      .read_addresses({read_place, place}),
+      .read_data({read_high, base_high}),
+      .*
+  );
 endmodule

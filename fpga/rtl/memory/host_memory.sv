@@ -192,7 +192,13 @@ module host_memory #(
   );
 
   // The requester that was served last goes last.
-  find_next #(.SIZE(CLIENTS)) i_client (.bits(requests), .after(last_client), .next(request_client));
+  always_comb begin
+    case (last_client)
+      RECORDS: request_client = requests[STRUCTURES] ? STRUCTURES : requests[LANES] ? LANES : RECORDS;
+      STRUCTURES: request_client = requests[LANES] ? LANES : requests[RECORDS] ? RECORDS : STRUCTURES;
+      default: request_client = requests[RECORDS] ? RECORDS : requests[STRUCTURES] ? STRUCTURES : LANES;
+    endcase
+  end
   assign request = requests != '0;
   assign requests_ready = CLIENTS'(request_ready) << request_client;
   assign answers = CLIENTS'(answer) << answer_client;
@@ -235,7 +241,8 @@ module host_memory #(
   );
 
   // Faults, by function.
-  logic [63:0] faults[UNDERLYING_FUNCTIONS];
+  logic [UNDERLYING_FUNCTIONS-1:0] has_faults;
+  logic [63:0] faults, faults_read;
   logic [FUNCTION_WIDTH-1:0] fault_function;
   always_ff @(posedge clock) begin
     fault <= !reset && answer && !answer_ok && (answer_client != RECORDS || answer_counts);
@@ -245,12 +252,23 @@ module host_memory #(
     fault_event.detail <= answer_address;
   end
   assign fault_function = FUNCTION_WIDTH'(fault_event.underlying_function);
-  assign faults_read_value = 32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET ?
-      faults[read_underlying_function] : '0;
-  for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    always_ff @(posedge clock) begin
-      if (reset) faults[number] <= '0;
-      else faults[number] <= faults[number] + 64'(fault && fault_function == FUNCTION_WIDTH'(number));
-    end
+  assign faults_read_value = 32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET
+      && has_faults[read_underlying_function] ? faults_read : '0;
+  always_ff @(posedge clock) begin
+    if (reset) has_faults <= '0;
+    else if (fault) has_faults[fault_function] <= 1'b1;
   end
+
+  lut_memory #(
+      .WIDTH(64),
+      .SIZE(1 << FUNCTION_WIDTH),
+      .READERS(2)
+  ) i_faults (
+      .write(fault),
+      .write_address(fault_function),
+      .write_data((has_faults[fault_function] ? faults : '0) + 64'd1),
+      .read_addresses({read_underlying_function, fault_function}),
+      .read_data({faults_read, faults}),
+      .*
+  );
 endmodule

@@ -67,8 +67,8 @@ module queuing_structures #(
     input logic [63:0] answer_data
 );
   if (QUEUE_PAIRS < 2 || QUEUE_PAIRS != 1 << $clog2(QUEUE_PAIRS)
-      || QUEUE_PAIRS > 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS) begin : gen_check
-    $error("QUEUE_PAIRS has to be a power of two that queue pair numbers have room for");
+      || QUEUE_PAIRS > 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS || QUEUE_PAIRS < 2 << FUNCTION_WIDTH) begin : gen_check
+    $error("QUEUE_PAIRS has to be a power of two that queue pair numbers have room for, and twice the functions at least");
   end
 
   localparam int unsigned STRUCTURES = 2 * UNDERLYING_FUNCTIONS;
@@ -79,28 +79,34 @@ module queuing_structures #(
   localparam int unsigned ENTRIES_LOG2_MAXIMUM = 16;
   localparam logic [3:0] CLEAR = 4'd0;
   localparam logic [3:0] IDLE = 4'd1;
-  localparam logic [3:0] APPEND_LOOK = 4'd2;
-  localparam logic [3:0] APPEND_WRITE = 4'd3;
-  localparam logic [3:0] APPEND_AWAIT = 4'd4;
-  localparam logic [3:0] TAKE_READ = 4'd5;
-  localparam logic [3:0] TAKE_AWAIT = 4'd6;
-  localparam logic [3:0] TAKE_LOOK = 4'd7;
-  localparam logic [3:0] TURN_LOOK = 4'd8;
-  localparam logic [3:0] FORGET = 4'd9;
+  localparam logic [3:0] WRITE = 4'd2;
+  localparam logic [3:0] APPEND_LOOK = 4'd3;
+  localparam logic [3:0] APPEND_DECIDE = 4'd4;
+  localparam logic [3:0] APPEND_WRITE = 4'd5;
+  localparam logic [3:0] APPEND_AWAIT = 4'd6;
+  localparam logic [3:0] TAKE_CHOOSE = 4'd7;
+  localparam logic [3:0] TAKE_FIND = 4'd8;
+  localparam logic [3:0] TAKE_SIZE = 4'd9;
+  localparam logic [3:0] TAKE_READ = 4'd10;
+  localparam logic [3:0] TAKE_AWAIT = 4'd11;
+  localparam logic [3:0] TAKE_LOOK = 4'd12;
+  localparam logic [3:0] TURN_LOOK = 4'd13;
+  localparam logic [3:0] TURN_OUT = 4'd14;
+  localparam logic [3:0] FORGET = 4'd15;
 
-  // By structure, and by function.
-  logic [63:0] addresses[2<<FUNCTION_WIDTH];
-  logic [31:0] heads[2<<FUNCTION_WIDTH];  // Entries taken, free-running.
-  logic [31:0] tails[2<<FUNCTION_WIDTH];  // Entries written, free-running.
-  logic [COUNT_WIDTH-1:0] waiting[2<<FUNCTION_WIDTH];
-  logic [7:0] refusals[2<<FUNCTION_WIDTH];  // Why it is condemned; 0: it is in order.
+  // By structure. One row is at work in a clock: memories hold what a row has, bits of all rows are registers.
+  logic [STRUCTURE_WIDTH-1:0] row, read_row;  // row: chosen a clock before its memories are looked at.
+  logic [63:0] row_address, read_address;
+  logic [31:0] row_head, row_tail;  // Entries taken, and written, free-running.
+  logic [COUNT_WIDTH-1:0] row_waiting;
+  logic [7:0] row_refusal, place_refusal;  // Why it is condemned; 0: it is in order.
+  logic [4:0] row_size, read_size;  // log2 of the entries; by function.
   logic [STRUCTURES-1:0] ready, has_entries, is_condemned;
-  logic [4:0] sizes[UNDERLYING_FUNCTIONS];  // log2 of the entries.
 
   // The request at work.
   logic [3:0] state;
-  logic takes_forget, takes_append, takes_turn_out, takes_take;
-  logic [STRUCTURE_WIDTH-1:0] structure, appended_structure, next_structure;
+  logic takes_forget, takes_append, takes_turn_out, takes_take, takes_write;
+  logic [STRUCTURE_WIDTH-1:0] appended_structure, next_structure;
   logic [23:0] number;  // Of its queue pair.
   logic [INDEX_WIDTH-1:0] turned_index, clear_index, forget_index;
 
@@ -119,6 +125,7 @@ module queuing_structures #(
   assign takes_append = append && append_ready;
   assign takes_turn_out = turn_out && turn_out_ready;
   assign takes_take = take && take_ready;
+  assign takes_write = write && write_known && state == IDLE;
   assign any = ready != '0;
   assign any_condemned = is_condemned != '0;
   assign ready = has_entries & ~is_condemned;
@@ -127,7 +134,7 @@ module queuing_structures #(
 
   // The FIFO whose turn it is.
   logic [UNDERLYING_FUNCTIONS-1:0] ready_functions;
-  logic [FUNCTION_WIDTH-1:0] last_function, next_function;
+  logic [FUNCTION_WIDTH-1:0] last_function, next_function, chosen_function;
   logic [UNDERLYING_FUNCTIONS-1:0] last_levels;
   logic [1:0] ready_levels;
 
@@ -142,24 +149,25 @@ module queuing_structures #(
       .after(last_function),
       .next(next_function)
   );
-  assign ready_levels = 2'(ready >> {next_function, 1'b0});
-  assign next_structure = {next_function, ready_levels == 2'b11 ? !last_levels[next_function] : ready_levels[1]};
+  assign ready_levels = 2'(ready >> {chosen_function, 1'b0});
+  assign next_structure = {chosen_function, ready_levels == 2'b11 ? !last_levels[chosen_function] : ready_levels[1]};
 
   // The entry.
-  logic [31:0] entries, position;
+  logic [31:0] entries, used, position;  // entries, used: a clock behind the row.
   logic is_append, is_full, is_entry, is_believed;
-  logic [4:0] entries_log2;
   hca_spec_pkg::queuing_structure_entry_t entry_read;
 
-  assign is_append = state == APPEND_LOOK || state == APPEND_WRITE || state == APPEND_AWAIT;
-  assign entries_log2 = sizes[structure[STRUCTURE_WIDTH-1:1]];
-  assign entries = 32'd1 << (entries_log2 > 5'(ENTRIES_LOG2_MAXIMUM) ? 5'(ENTRIES_LOG2_MAXIMUM) : entries_log2);
-  assign position = is_append ? tails[structure] : heads[structure];
-  assign is_full = tails[structure] - heads[structure] == entries;
+  assign is_append = state == APPEND_DECIDE || state == APPEND_WRITE || state == APPEND_AWAIT;
+  always_ff @(posedge clock) begin
+    entries <= 32'd1 << (row_size > 5'(ENTRIES_LOG2_MAXIMUM) ? 5'(ENTRIES_LOG2_MAXIMUM) : row_size);
+    used <= row_tail - row_head;
+  end
+  assign position = is_append ? row_tail : row_head;
+  assign is_full = used == entries;
   assign request = state == APPEND_WRITE || state == TAKE_READ;
   assign request_is_write = state == APPEND_WRITE;
-  assign request_underlying_function = structure[STRUCTURE_WIDTH-1:1];
-  assign request_address = addresses[structure] + {29'd0, position & (entries - 32'd1), 3'd0};
+  assign request_underlying_function = row[STRUCTURE_WIDTH-1:1];
+  assign request_address = row_address + {29'd0, position & (entries - 32'd1), 3'd0};
   always_comb begin
     request_entry = '0;
     request_entry.queue_pair_number = number;
@@ -168,20 +176,20 @@ module queuing_structures #(
   end
 
   assign entry_read = answer_data;
-  assign is_entry = answer_ok && entry_read.valid && entry_read.reserved_2 == '0 && entry_read.sequence_ == heads[structure]
+  assign is_entry = answer_ok && entry_read.valid && entry_read.reserved_2 == '0 && entry_read.sequence_ == row_head
       && 32'(entry_read.queue_pair_number[hca_spec_pkg::QUEUE_PAIR_INDEX_BITS-1:0]) < QUEUE_PAIRS;
-  assign is_believed = place_waits && place_structure == structure
+  assign is_believed = place_waits && place_structure == row
       && place_generation == number[23-:GENERATION_WIDTH];
 
   // The steps that are done.
-  logic joins, leaves, is_appended, is_turned_out, condemns;
+  logic joins, leaves, is_appended, is_turned_out, was_turned_out, condemns;
   logic [7:0] reason;
 
-  assign joins = state == APPEND_LOOK && !place_waits;
+  assign joins = state == APPEND_DECIDE && !place_waits;
   assign leaves = state == TAKE_LOOK && is_believed;
   assign is_appended = state == APPEND_AWAIT && answer && answer_ok;
-  assign is_turned_out = state == TURN_LOOK && place_waits && refusals[place_structure] != hca_spec_pkg::REFUSAL_NONE;
-  assign condemns = joins && is_full && refusals[structure] == hca_spec_pkg::REFUSAL_NONE
+  assign is_turned_out = state == TURN_LOOK && place_waits && place_refusal != hca_spec_pkg::REFUSAL_NONE;
+  assign condemns = joins && is_full && row_refusal == hca_spec_pkg::REFUSAL_NONE
       || (state == APPEND_AWAIT || state == TAKE_AWAIT) && answer && !answer_ok
       || state == TAKE_AWAIT && answer && !is_entry || state == TAKE_LOOK && !is_believed;
   assign reason = state == TAKE_LOOK || state == TAKE_AWAIT && answer_ok ? hca_spec_pkg::REFUSAL_QUEUING_STRUCTURE_MISMATCH :
@@ -193,8 +201,8 @@ module queuing_structures #(
   always_comb begin
     taken_unit = '0;
     taken_unit.queue_pair_number = number;
-    taken_unit.underlying_function = 4'(structure[STRUCTURE_WIDTH-1:1]);
-    taken_unit.quality_of_service_level = structure[0] ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH :
+    taken_unit.underlying_function = 4'(row[STRUCTURE_WIDTH-1:1]);
+    taken_unit.quality_of_service_level = row[0] ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH :
         hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW;
     turned_out_unit = '0;
     turned_out_unit.queue_pair_number = {place_generation, hca_spec_pkg::QUEUE_PAIR_INDEX_BITS'(turned_index)};
@@ -202,7 +210,7 @@ module queuing_structures #(
     turned_out_unit.quality_of_service_level = place_structure[0] ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH :
         hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW;
   end
-  assign turned_out_refusal = refusals[place_structure];
+  assign turned_out_refusal = place_refusal;
 
   always_ff @(posedge clock) begin
     if (reset) state <= CLEAR;
@@ -210,42 +218,58 @@ module queuing_structures #(
       case (state)
         CLEAR: if (clear_index == '1) state <= IDLE;
         IDLE:
-        if (takes_forget) state <= FORGET;
+        if (takes_write) state <= WRITE;
+        else if (takes_forget) state <= FORGET;
         else if (takes_append) state <= APPEND_LOOK;
         else if (takes_turn_out) state <= TURN_LOOK;
-        else if (takes_take) state <= TAKE_READ;
-        APPEND_LOOK:
-        state <= joins && !is_full && refusals[structure] == hca_spec_pkg::REFUSAL_NONE ? APPEND_WRITE : IDLE;
+        else if (takes_take) state <= TAKE_CHOOSE;
+        APPEND_LOOK: state <= APPEND_DECIDE;
+        APPEND_DECIDE:
+        state <= joins && !is_full && row_refusal == hca_spec_pkg::REFUSAL_NONE ? APPEND_WRITE : IDLE;
         APPEND_WRITE: if (request_ready) state <= APPEND_AWAIT;
+        TAKE_CHOOSE: state <= TAKE_FIND;
+        TAKE_FIND: state <= TAKE_SIZE;
+        TAKE_SIZE: state <= TAKE_READ;
         TAKE_READ: if (request_ready) state <= TAKE_AWAIT;
         TAKE_AWAIT: if (answer) state <= is_entry ? TAKE_LOOK : IDLE;
         APPEND_AWAIT: if (answer) state <= IDLE;
+        TURN_LOOK: state <= TURN_OUT;
         FORGET: if (forget_done) state <= IDLE;
         default: state <= IDLE;
       endcase
 
     forget_index <= state == FORGET ? forget_index + INDEX_WIDTH'(1) : '0;
     clear_index <= reset ? '0 : clear_index + INDEX_WIDTH'(1);
-    if (takes_append) begin
-      structure <= appended_structure;
-      number <= append_unit.queue_pair_number;
-    end
-    if (takes_take) structure <= next_structure;
+    if (reset) row <= '0;
+    else
+      case (state)
+        CLEAR: row <= row + STRUCTURE_WIDTH'(1);
+        IDLE:
+        row <= takes_write ? {write_underlying_function, write_level} : takes_forget ? {forget_underlying_function, 1'b0} :
+            appended_structure;
+        TAKE_FIND: row <= next_structure;
+        TURN_LOOK: row <= place_structure;
+        FORGET: row[0] <= !row[0];
+        default: ;
+      endcase
+    if (takes_append) number <= append_unit.queue_pair_number;
+    chosen_function <= next_function;
+    was_turned_out <= is_turned_out;
     if (state == TAKE_AWAIT && answer) number <= entry_read.queue_pair_number;
     if (reset) turned_index <= '0;
     else if (state == TURN_LOOK) turned_index <= turned_index + INDEX_WIDTH'(1);
     if (reset) begin
       last_function <= '0;
       last_levels <= '0;
-    end else if (takes_take) begin
-      last_function <= next_function;
-      last_levels[next_function] <= next_structure[0];
+    end else if (state == TAKE_FIND) begin
+      last_function <= chosen_function;
+      last_levels[chosen_function] <= next_structure[0];
     end
   end
 
   // The place that is looked up in this clock is there in the next.
   assign look_index = state == FORGET ? forget_index + INDEX_WIDTH'(1) : takes_forget ? '0 :
-      takes_append ? append_unit.queue_pair_number[INDEX_WIDTH-1:0] :
+      takes_append ? append_unit.queue_pair_number[INDEX_WIDTH-1:0] : state == APPEND_LOOK ? number[INDEX_WIDTH-1:0] :
       state == TAKE_AWAIT ? entry_read.queue_pair_number[INDEX_WIDTH-1:0] : turned_index;
   assign place_index = state == CLEAR ? clear_index : state == FORGET ? forget_index :
       state == TURN_LOOK ? turned_index : number[INDEX_WIDTH-1:0];
@@ -253,7 +277,7 @@ module queuing_structures #(
   assign place_write = state == CLEAR || forgets || joins || leaves || is_turned_out;
   assign place_waits_next = joins;
   always_ff @(posedge clock) begin
-    if (place_write) places[place_index] <= {place_waits_next, structure, number[23-:GENERATION_WIDTH]};
+    if (place_write) places[place_index] <= {place_waits_next, row, number[23-:GENERATION_WIDTH]};
     {place_waits, place_structure, place_generation} <= places[look_index];
   end
 
@@ -273,91 +297,129 @@ module queuing_structures #(
   assign write_known = is_size || is_address || is_address_high;
   assign write_allowed = is_size || is_address_high
       || is_address && write_data % hca_spec_pkg::QUEUING_STRUCTURE_ENTRY_BYTES == '0;
-  assign write_ready = state == IDLE;
+  assign write_ready = state == WRITE;
   assign writes = write && write_ready && write_allowed;
 
+  assign read_row = {read_underlying_function, read_level};
   always_comb begin
     size_read = '0;
-    size_read.entries_log2 = sizes[read_underlying_function];
+    size_read.entries_log2 = read_size;
     read_value = '0;
-    if (32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET) read_value = {32'd0, size_read};
-    else if (32'(read_offset) == ADDRESS_OFFSET || 32'(read_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE)
-      read_value = addresses[{read_underlying_function, read_level}];
+    if (state == CLEAR) read_value = '0;
+    else if (32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET) read_value = {32'd0, size_read};
+    else if (32'(read_offset) == ADDRESS_OFFSET || 32'(read_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE) read_value = read_address;
   end
 
-  // Something changes for one of them: else simulation has no work with any.
-  logic changes;
-  assign changes = reset || writes || forget_done || joins || leaves || is_appended || is_turned_out || condemns;
-
+  // The row at work.
+  logic clears, recovers;
+  logic [STRUCTURES-1:0] row_bit;
   logic [4:0] entries_log2_written;
+  assign row_bit = STRUCTURES'(1) << row;
+  assign clears = state == CLEAR || state == FORGET;
+  assign recovers = was_turned_out && row_waiting == COUNT_WIDTH'(1);  // The last: it is in order again.
   assign entries_log2_written = size_written.entries_log2;
-  for (genvar function_number = 0; function_number < UNDERLYING_FUNCTIONS; function_number++) begin : gen_size
-    always_ff @(posedge clock) begin
-      if (changes) begin
-        if (reset || forget_done && forget_underlying_function == FUNCTION_WIDTH'(function_number)) sizes[function_number] <= '0;
-        else if (writes && is_size && write_underlying_function == FUNCTION_WIDTH'(function_number))
-          sizes[function_number] <= entries_log2_written;
-      end
-    end
-  end
 
-  for (genvar index = 0; index < 2 << FUNCTION_WIDTH; index++) begin : gen_structure
-    if (index < STRUCTURES) begin : gen_used
-      always_ff @(posedge clock) begin
-        if (changes) begin
-          if (reset || forget_done && forget_underlying_function == FUNCTION_WIDTH'(index / 2)) begin
-            addresses[index] <= '0;
-            heads[index] <= '0;
-            tails[index] <= '0;
-            waiting[index] <= '0;
-            refusals[index] <= hca_spec_pkg::REFUSAL_NONE;
-            has_entries[index] <= 1'b0;
-            is_condemned[index] <= 1'b0;
-            given[index] <= 1'b0;
-          end else begin
-            if (writes && {write_underlying_function, write_level} == STRUCTURE_WIDTH'(index)) begin
-              if (is_address) begin
-                addresses[index][31:0] <= write_data;
-                given[index] <= {addresses[index][63:32], write_data} != '0;
-              end
-              if (is_address_high) begin
-                addresses[index][63:32] <= write_data;
-                given[index] <= {write_data, addresses[index][31:0]} != '0;
-              end
-            end
-            if (is_turned_out && place_structure == STRUCTURE_WIDTH'(index)) begin
-              waiting[index] <= waiting[index] - COUNT_WIDTH'(1);
-              if (waiting[index] == COUNT_WIDTH'(1)) begin  // The last: it is in order again.
-                heads[index] <= tails[index];
-                refusals[index] <= hca_spec_pkg::REFUSAL_NONE;
-                has_entries[index] <= 1'b0;
-                is_condemned[index] <= 1'b0;
-              end
-            end
-            if (structure == STRUCTURE_WIDTH'(index)) begin
-              if (leaves) begin
-                heads[index] <= heads[index] + 32'd1;
-                has_entries[index] <= tails[index] - heads[index] != 32'd1;
-              end
-              if (is_appended) begin
-                tails[index] <= tails[index] + 32'd1;
-                has_entries[index] <= 1'b1;
-              end
-              if (joins || leaves) waiting[index] <= waiting[index] + COUNT_WIDTH'(joins) - COUNT_WIDTH'(leaves);
-              if (condemns) begin
-                refusals[index] <= reason;
-                is_condemned[index] <= 1'b1;
-              end
-            end
-          end
-        end
-      end
-    end else begin : gen_unused
-      assign addresses[index] = '0;
-      assign heads[index] = '0;
-      assign tails[index] = '0;
-      assign waiting[index] = '0;
-      assign refusals[index] = hca_spec_pkg::REFUSAL_NONE;
+  lut_memory #(
+      .WIDTH(32),
+      .SIZE(2 << FUNCTION_WIDTH),
+      .READERS(2)
+  ) i_addresses_low (
+      .write(clears || writes && is_address),
+      .write_address(row),
+      .write_data(clears ? '0 : write_data),
+      .read_addresses({read_row, row}),
+      .read_data({read_address[31:0], row_address[31:0]}),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(32),
+      .SIZE(2 << FUNCTION_WIDTH),
+      .READERS(2)
+  ) i_addresses_high (
+      .write(clears || writes && is_address_high),
+      .write_address(row),
+      .write_data(clears ? '0 : write_data),
+      .read_addresses({read_row, row}),
+      .read_data({read_address[63:32], row_address[63:32]}),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(5),
+      .SIZE(1 << FUNCTION_WIDTH),
+      .READERS(2)
+  ) i_sizes (
+      .write(clears || writes && is_size),
+      .write_address(row[STRUCTURE_WIDTH-1:1]),
+      .write_data(clears ? '0 : entries_log2_written),
+      .read_addresses({read_underlying_function, row[STRUCTURE_WIDTH-1:1]}),
+      .read_data({read_size, row_size}),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(32),
+      .SIZE(2 << FUNCTION_WIDTH)
+  ) i_heads (
+      .write(clears || leaves || recovers),
+      .write_address(row),
+      .write_data(clears ? '0 : leaves ? row_head + 32'd1 : row_tail),
+      .read_addresses(row),
+      .read_data(row_head),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(32),
+      .SIZE(2 << FUNCTION_WIDTH)
+  ) i_tails (
+      .write(clears || is_appended),
+      .write_address(row),
+      .write_data(clears ? '0 : row_tail + 32'd1),
+      .read_addresses(row),
+      .read_data(row_tail),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(COUNT_WIDTH),
+      .SIZE(2 << FUNCTION_WIDTH)
+  ) i_waiting (
+      .write(clears || was_turned_out || joins || leaves),
+      .write_address(row),
+      .write_data(clears ? '0 : joins ? row_waiting + COUNT_WIDTH'(1) : row_waiting - COUNT_WIDTH'(1)),
+      .read_addresses(row),
+      .read_data(row_waiting),
+      .*
+  );
+
+  lut_memory #(
+      .WIDTH(8),
+      .SIZE(2 << FUNCTION_WIDTH),
+      .READERS(2)
+  ) i_refusals (
+      .write(clears || recovers || condemns),
+      .write_address(row),
+      .write_data(condemns ? reason : hca_spec_pkg::REFUSAL_NONE),
+      .read_addresses({place_structure, row}),
+      .read_data({place_refusal, row_refusal}),
+      .*
+  );
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      has_entries <= '0;
+      is_condemned <= '0;
+      given <= '0;
+    end else begin
+      if (is_appended) has_entries <= has_entries | row_bit;
+      else if (clears || recovers || leaves && used == 32'd1) has_entries <= has_entries & ~row_bit;
+      if (condemns) is_condemned <= is_condemned | row_bit;
+      else if (clears || recovers) is_condemned <= is_condemned & ~row_bit;
+      if (writes && (is_address && {row_address[63:32], write_data} != '0 || is_address_high && {write_data, row_address[31:0]} != '0))
+        given <= given | row_bit;
+      else if (clears || writes && (is_address || is_address_high)) given <= given & ~row_bit;
     end
   end
 endmodule
