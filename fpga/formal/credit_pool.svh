@@ -6,20 +6,16 @@
 logic [CREDIT_WIDTH+OWNER_WIDTH:0] sum_shared;
 logic started = 1'b0;
 
-// The credits that an owner gives back in this clock from a source.
-function automatic logic [CREDIT_WIDTH-1:0] given_back(input logic [OWNER_WIDTH-1:0] by, input logic [1:0] to);
-  given_back = '0;
-  for (int unsigned port = 0; port < RETURNS; port++)
-    if (give_back[port] && give_back_owner[port*OWNER_WIDTH+:OWNER_WIDTH] == by && give_back_source[port*2+:2] == to)
-      given_back = given_back + CREDIT_WIDTH'(1);
-endfunction
-
 for (genvar number = 0; number < OWNERS; number++) begin : gen_formal
   localparam logic [OWNER_WIDTH-1:0] NUMBER = OWNER_WIDTH'(number);
   logic [CREDIT_WIDTH-1:0] own_back;
   logic [CREDIT_WIDTH-1:0] shared_back;
-  assign own_back = given_back(NUMBER, linked_list_queue_pkg::CREDIT_SOURCE_OWN);
-  assign shared_back = given_back(NUMBER, linked_list_queue_pkg::CREDIT_SOURCE_SHARED);
+  logic [CREDIT_WIDTH-1:0] own_held, shared_held;
+  assign own_back = CREDIT_WIDTH'(give_back && give_back_owner == NUMBER
+      && give_back_source == linked_list_queue_pkg::CREDIT_SOURCE_OWN);
+  assign shared_back = CREDIT_WIDTH'(give_back && give_back_owner == NUMBER
+      && give_back_source == linked_list_queue_pkg::CREDIT_SOURCE_SHARED);
+  assign {own_held, shared_held} = used[number] ? difference(taken_of[number], returned_of[number]) : '0;
   always_ff @(posedge clock) begin
     owed_own[number] <= reset ? '0 : owed_own[number] - own_back
         + CREDIT_WIDTH'(take && owner == NUMBER && source == linked_list_queue_pkg::CREDIT_SOURCE_OWN);
@@ -31,8 +27,8 @@ for (genvar number = 0; number < OWNERS; number++) begin : gen_formal
     assume (own_back <= owed_own[number]);
     assume (shared_back <= owed_shared[number]);
     if (started) begin
-      assert (own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] == owed_own[number] && owed_own[number] <= CREDIT_WIDTH'(OWN));
-      assert (shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] == owed_shared[number] && owed_shared[number] <= CREDIT_WIDTH'(SHARED_CAP));
+      assert (own_held == owed_own[number] && owed_own[number] <= CREDIT_WIDTH'(OWN));
+      assert (shared_held == owed_shared[number] && owed_shared[number] <= CREDIT_WIDTH'(SHARED_CAP));
       assert (has_own[number] == (owed_own[number] < CREDIT_WIDTH'(OWN)) && below_cap[number] == (owed_shared[number] < CREDIT_WIDTH'(SHARED_CAP)));
     end
   end

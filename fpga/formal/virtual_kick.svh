@@ -41,10 +41,10 @@ for (genvar number = 0; number < LANES; number++) begin : gen_formal
     end
   end
 
-  // Nothing is returned that is not held.
+  // Nothing is returned that is not held, and the lists lose no command that was not started.
   always_comb begin
-    assume (execution_back <= owed_execution[number]);
-    assume (completion_back <= owed_completion[number]);
+    assume (execution_back + CREDIT_WIDTH'(execution_lost) <= owed_execution[number]);
+    assume (completion_back + CREDIT_WIDTH'(completion_lost) <= owed_completion[number]);
   end
 end
 

@@ -67,7 +67,7 @@ const cases = [
       SHARED_COMPLETION_CREDITS_CAP: 64,
     },
     work: 'starts',
-    budget: 10000,
+    budget: 8000,
     required: 2,
   },
   {

@@ -56,7 +56,8 @@ template <class Rtl> Stream run_stream(Rtl& rtl, const std::vector<uint32_t>& li
 constexpr bool turns_can_be_seen =
     lanes > 2 && entries >= 4 * lanes&& EXECUTION_CREDITS_PER_LANE >= 4 && COMPLETION_CREDITS_PER_LANE >= 4;
 
-// All lanes have commands and no credits; then all credits come back at once: lanes start commands in turn.
+// All lanes have commands and no credits; all credits come back while commands of another queue pair are
+// dropped, which lets none start; then lanes start commands in turn.
 template <class Rtl> void run_turns(Rtl& rtl, const std::vector<uint32_t>& live) {
   start_anew(rtl);
   rtl.kick_started_credit = 1;
@@ -73,17 +74,18 @@ template <class Rtl> void run_turns(Rtl& rtl, const std::vector<uint32_t>& live)
     put(rtl.kick_collected_unit, kick, 0);
     rtl.kick_collected = clock < 20 * entries;
     const bool returns = clock >= 20 * entries + 64 && !executing.empty();
-    rtl.finish = 0;
-    for (uint32_t port = 0; returns && port < ports && port < executing.size(); ++port) {
-      put(rtl.finish_unit, executing[port], port);
-      rtl.finish = static_cast<uint8_t>(rtl.finish | 1U << port);
-    }
+    rtl.drop = returns && returned == 0;
+    rtl.drop_queue_pair_number = (1U << 24) - 1;
+    rtl.finish = returns;
+    if (returns)
+      put(rtl.finish_unit, executing.front(), 0);
     rtl.clock = 0;
     rtl.eval();
     kicks += rtl.kick_collected && rtl.kick_collected_ready;
-    for (uint32_t port = 0; port < ports; ++port)
-      if ((rtl.finish >> port & 1) != 0)
-        executing.pop_front();
+    if (returns) {
+      expect({.clock = clock}, "credits taken while commands are dropped", rtl.finish_ready & 1, 1);
+      executing.pop_front();
+    }
     const auto begun = get<spec::KickUnit>(rtl.kick_started_unit);
     if (rtl.kick_started && begun.origin() != spec::KickOrigin::send_queue_mode && returned == 0) {
       spec::FinishUnit unit = finish_of(begun, true, true);
@@ -92,8 +94,10 @@ template <class Rtl> void run_turns(Rtl& rtl, const std::vector<uint32_t>& live)
     }
     returned += returns || returned != 0;
     // Credits of all lanes are back, and each lane has commands still.
-    if (rtl.starting && returned > lanes * 4 / ports + 1)
+    if (rtl.starting && returned != 0) {
+      expect({.clock = clock}, "credits that are not back", executing.size(), 0);
       started.push_back(rtl.starting_lane);
+    }
     rtl.clock = 1;
     rtl.eval();
     if (clock > 100 * entries)

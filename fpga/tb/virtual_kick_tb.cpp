@@ -278,24 +278,32 @@ private:
     return true;
   }
 
-  // All that end no command are taken, and one that does, unless a refused command is unpinned.
+  // Units are taken that together return a credit of each kind and end a command at most; no unit is left
+  // that could be taken beside them, and one that ends a command is not while a refused command is unpinned.
   void follow_finishes(bool unpins_refused) {
+    const bool may_end = !unpins_refused && dropping_clocks_ == 0;
     bool ends = false;
     uint32_t ended = 0;
-    uint32_t ending = 0;
+    uint32_t taken_units = 0;
+    uint32_t offered = 0;
+    uint32_t execution = 0;
+    uint32_t completion = 0;
     for (uint32_t port = 0; port < ports; ++port) {
       if (finishes_[port].empty())
         continue;
       const FinishUnit unit = finishes_[port].front();
       const bool taken = (rtl_.finish_ready >> port & 1) != 0;
-      ending += unit.finished() != 0;
       waited_[port] = taken ? 0 : waited_[port] + 1;
       if (waited_[port] > clock_limit)
         differ(place_, "clocks that a finished command waited", waited_[port], clock_limit);
-      if (unit.finished() == 0)
-        expect_value("finish taken", taken, 1);
+      if (unit.finished() != 0 && !may_end)
+        expect_value("finished command taken", taken, 0);
+      offered += unit.finished() == 0 || may_end;
       if (!taken)
         continue;
+      ++taken_units;
+      execution += unit.execution_credit_returned() != 0;
+      completion += unit.completion_credit_returned() != 0;
       if (unit.finished() != 0) {
         expect_value("second finished command in a clock", ends, 0);
         ends = true;
@@ -304,7 +312,9 @@ private:
       finish_links_[port].push(unit);
       finishes_[port].pop_front();
     }
-    expect_value("finished command taken", ends, ending != 0 && !unpins_refused && dropping_clocks_ == 0);
+    expect_value("finish taken", taken_units != 0, offered != 0);
+    expect_value("second execution credit in a clock", execution > 1, 0);
+    expect_value("second completion credit in a clock", completion > 1, 0);
     step_model(0);
     expect_value("unpin", rtl_.unpin, ends || unpins_refused || rtl_.dropped);
     if (!rtl_.unpin)

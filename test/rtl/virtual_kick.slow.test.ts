@@ -76,7 +76,7 @@ describe('proofs of virtual_kick', () => {
     sources: ['linked_list_queue_pkg', 'credit_pool'].map((name) => `${root}fpga/rtl/lists/${name}.sv`),
     top: 'credit_pool',
     // The caps exceed the shared total, so the total runs out before the caps are reached.
-    parameters: { OWNERS: 2, OWN: 1, SHARED: 3, SHARED_CAP: 2, SETTABLE: 0, RETURNS: 3, CREDIT_WIDTH: 3 },
+    parameters: { OWNERS: 2, OWN: 1, SHARED: 3, SHARED_CAP: 2, SETTABLE: 0, CREDIT_WIDTH: 3 },
     defines: ['FORMAL_CREDIT_POOL'],
   };
 

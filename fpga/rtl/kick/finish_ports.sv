@@ -1,8 +1,7 @@
-// Receives finish units from the blocks that end commands, for virtual_kick. Every clock it accepts one from each port, but only one that
-// ends a command, the ports in turn. Their credits return to the lanes.
+// Receives finish units from the blocks that end commands, for virtual_kick. Every clock it accepts units that together return one credit of
+// each kind and end one command, at most; the ports take turns.
 module finish_ports #(
     parameter int unsigned FINISHES = 3,
-    parameter int unsigned LANE_WIDTH = 6,
     localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8,
     localparam int unsigned PORT_WIDTH = FINISHES > 1 ? $clog2(FINISHES) : 1
 ) (
@@ -12,47 +11,49 @@ module finish_ports #(
     output logic [FINISHES-1:0] finish_ready,
     input logic [FINISHES*FINISH_WIDTH-1:0] finish_unit,
 
-    // A command may end in this clock; it ends.
+    // A unit may be taken in this clock, one that ends a command too; it ends.
+    input logic may_take,
     input logic may_end,
     output logic ends,
     output hca_spec_pkg::finish_unit_t ended,
 
-    // By port: the credits that come back, their sources (credit_source_t) and their lane.
-    output logic [FINISHES-1:0] execution_returned,
-    output logic [FINISHES*2-1:0] execution_return_source,
-    output logic [FINISHES-1:0] completion_returned,
-    output logic [FINISHES*2-1:0] completion_return_source,
-    output logic [FINISHES*LANE_WIDTH-1:0] return_lane
+    // Credits that come back, and the units that return them.
+    output logic execution_returned,
+    output hca_spec_pkg::finish_unit_t execution_unit,
+    output logic completion_returned,
+    output hca_spec_pkg::finish_unit_t completion_unit
 );
-  logic [FINISHES-1:0] ends_command;
-  logic [PORT_WIDTH-1:0] ending_port, last_port;
+  logic [FINISHES-1:0] offered, ends_command, has_execution, has_completion;
+  logic [PORT_WIDTH-1:0] ending_port, execution_port, completion_port, first_port, last_port;
 
   for (genvar port = 0; port < FINISHES; port++) begin : gen_finish
     localparam int unsigned LSB = port * FINISH_WIDTH;
-    logic is_taken;
-    assign ends_command[port] = finish[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB];
-    assign finish_ready[port] = !ends_command[port] || ends && ending_port == PORT_WIDTH'(port);
-    assign is_taken = finish[port] && finish_ready[port];
-    assign return_lane[port*LANE_WIDTH+:LANE_WIDTH] =
-        finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:LANE_WIDTH];
-    assign execution_returned[port] = is_taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB];
-    assign execution_return_source[port*2+:2] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_SHARED_LSB] ?
-        linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
-`ifdef FPGA_VERBS_MUTANT_CREDIT_LEAKED
-    assign completion_returned[port] = 1'b0;
-`else
-    assign completion_returned[port] = is_taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
-`endif
-    assign completion_return_source[port*2+:2] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_SHARED_LSB] ?
-        linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
+    assign offered[port] = finish[port] && may_take && (may_end || !finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB]);
+    assign ends_command[port] = offered[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB];
+    assign has_execution[port] = offered[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB];
+    assign has_completion[port] = offered[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
+    assign finish_ready[port] = offered[port] && (!ends_command[port] || ending_port == PORT_WIDTH'(port))
+        && (!has_execution[port] || execution_port == PORT_WIDTH'(port))
+        && (!has_completion[port] || completion_port == PORT_WIDTH'(port));
   end
 
+  find_next #(.SIZE(FINISHES)) i_first (.bits(offered), .after(last_port), .next(first_port));
   find_next #(.SIZE(FINISHES)) i_ending (.bits(ends_command), .after(last_port), .next(ending_port));
+  find_next #(.SIZE(FINISHES)) i_execution (.bits(has_execution), .after(last_port), .next(execution_port));
+  find_next #(.SIZE(FINISHES)) i_completion (.bits(has_completion), .after(last_port), .next(completion_port));
 
-  assign ends = ends_command != '0 && may_end;
+  assign ends = (ends_command & finish_ready) != '0;
   assign ended = finish_unit[ending_port*FINISH_WIDTH+:FINISH_WIDTH];
+  assign execution_returned = (has_execution & finish_ready) != '0;
+  assign execution_unit = finish_unit[execution_port*FINISH_WIDTH+:FINISH_WIDTH];
+`ifdef FPGA_VERBS_MUTANT_CREDIT_LEAKED
+  assign completion_returned = 1'b0;
+`else
+  assign completion_returned = (has_completion & finish_ready) != '0;
+`endif
+  assign completion_unit = finish_unit[completion_port*FINISH_WIDTH+:FINISH_WIDTH];
   always_ff @(posedge clock) begin
     if (reset) last_port <= '0;
-    else if (ends) last_port <= ending_port;
+    else if (offered != '0) last_port <= first_port;
   end
 endmodule

@@ -66,12 +66,13 @@ module kick_lists #(
   logic [LANE_WIDTH-1:0] pushed_lane, answered_lane;
   linked_list_queue_pkg::linked_list_command_t answered_kind;
   linked_list_queue_pkg::linked_list_result_t answered_result;
-  logic is_looked_into, is_alive, leaves;
+  logic is_looked_into, is_alive, is_gone, leaves;
 
   assign is_looked_into = answered
       && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY;
   assign is_alive = answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_READY;
   assign leaves = answered && !is_alive;
+  assign is_gone = is_looked_into && !is_alive;
   assign left = leaves;
   assign left_dropped = is_looked_into;
   assign left_corrupted = answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;
@@ -90,86 +91,124 @@ module kick_lists #(
       .*
   );
 
-  // By lane: commands on its list, those that are not started yet, those that were dropped; whether the first is known not to be, or
-  // is being looked into; the most that it may have; those that were fetched.
-  logic [LANES*COUNT_WIDTH-1:0] listed_of, to_start_of, dropped_of, fetched_of, maximum_of;
-  logic [LANES-1:0] has_to_start, has_dropped, has_fetched, first_alive, looked_into;
+  // By lane, modulo 2^COUNT_WIDTH: commands that were listed and that left; those to be started, that were started, and that went as
+  // dropped; those that were dropped; those that were fetched, and of these that left. Each memory has one writer. Numbers are
+  // differences, 0 unless their bit is set; the first command then begins where the last stopped. Further: the most that a lane may
+  // have, once it is set; whether the first is known not to be dropped, or is being looked into.
+  logic [COUNT_WIDTH-1:0] listed_of[LANES];
+  logic [COUNT_WIDTH-1:0] left_of[LANES];
+  logic [COUNT_WIDTH-1:0] to_start_of[LANES];
+  logic [COUNT_WIDTH-1:0] started_of[LANES];
+  logic [COUNT_WIDTH-1:0] gone_of[LANES];
+  logic [COUNT_WIDTH-1:0] dropped_of[LANES];
+  logic [COUNT_WIDTH-1:0] fetched_of[LANES];
+  logic [COUNT_WIDTH-1:0] fetched_left_of[LANES];
+  logic [COUNT_WIDTH-1:0] sizes[LANES];
+  logic [LANES-1:0] has_listed, has_to_start, has_dropped, has_fetched, sized, first_alive, looked_into;
   logic [COUNT_WIDTH-1:0] maximum;
   logic is_fetched;
 
   assign is_fetched = push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED;
-  assign query_commands = listed_of[query_lane*COUNT_WIDTH+:COUNT_WIDTH];
-  assign maximum = maximum_of[query_lane*COUNT_WIDTH+:COUNT_WIDTH];
+  assign query_commands = has_listed[query_lane] ? listed_of[query_lane] - left_of[query_lane] : '0;
+  assign maximum = sized[query_lane] ? sizes[query_lane] : COUNT_WIDTH'(ENTRIES);
   assign query_room = query_commands < maximum ? maximum - query_commands : '0;
   assign query_has_fetched = has_fetched[query_lane];
 
   assign waiting = has_to_start & (~has_dropped | first_alive);
   assign to_look_into = has_to_start & has_dropped & ~first_alive & ~looked_into;
 
-  // Lanes of which something happens.
-  logic [LANES-1:0] joins, joins_fetched, starts, goes, is_gone, leaves_from, leaves_fetched, looks, found_alive, looked, drops, sets, changes;
-  assign joins = LANES'(push) << push_lane;
-  assign joins_fetched = LANES'(push && is_fetched) << push_lane;
-  assign starts = LANES'(start) << start_lane;
-  assign looks = LANES'(look) << start_lane;
-  assign looked = LANES'(is_looked_into) << answered_lane;
-  assign found_alive = LANES'(is_looked_into && is_alive) << answered_lane;
-  assign is_gone = LANES'(is_looked_into && !is_alive) << answered_lane;
-  assign goes = starts | is_gone;
-  assign leaves_from = LANES'(leaves) << answered_lane;
-  assign leaves_fetched = LANES'(leaves && left_fetched) << answered_lane;
-  assign drops = LANES'(dropped) << dropped_lane;
-  assign sets = LANES'(set_size) << set_size_lane;
-  assign changes = reset ? '1 : joins | starts | leaves_from | drops | sets;
-
-  function automatic logic [COUNT_WIDTH-1:0] after(input logic [COUNT_WIDTH-1:0] count, input logic more, input logic less);
-    after = count + COUNT_WIDTH'(more) - COUNT_WIDTH'(less);
+  // Numbers and bits of a lane after this clock.
+  function automatic logic [COUNT_WIDTH-1:0] listed_after(input logic [LANE_WIDTH-1:0] lane);
+    listed_after = (has_listed[lane] ? listed_of[lane] - left_of[lane] : '0) + COUNT_WIDTH'(push && push_lane == lane)
+        - COUNT_WIDTH'(leaves && answered_lane == lane);
+  endfunction
+  function automatic logic has_to_start_after(input logic [LANE_WIDTH-1:0] lane);
+    has_to_start_after = push && push_lane == lane || has_to_start[lane] && to_start_of[lane] - started_of[lane]
+        != gone_of[lane] + COUNT_WIDTH'(start && start_lane == lane) + COUNT_WIDTH'(is_gone && answered_lane == lane);
+  endfunction
+  function automatic logic has_dropped_after(input logic [LANE_WIDTH-1:0] lane);
+    has_dropped_after = dropped && dropped_lane == lane
+        || has_dropped[lane] && dropped_of[lane] != gone_of[lane] + COUNT_WIDTH'(is_gone && answered_lane == lane);
+  endfunction
+  function automatic logic has_fetched_after(input logic [LANE_WIDTH-1:0] lane);
+    has_fetched_after = push && is_fetched && push_lane == lane
+        || has_fetched[lane] && fetched_of[lane] != fetched_left_of[lane] + COUNT_WIDTH'(leaves && left_fetched && answered_lane == lane);
+  endfunction
+  function automatic logic full_after(input logic [LANE_WIDTH-1:0] lane);
+    full_after = listed_after(lane)
+        >= (set_size && set_size_lane == lane ? set_size_commands : sized[lane] ? sizes[lane] : COUNT_WIDTH'(ENTRIES));
   endfunction
 
+  // Each event writes what its lane has after all events of the clock, so events of one lane agree.
   always_ff @(posedge clock) begin
-    first_alive <= reset ? '0 : (first_alive | found_alive) & ~starts & ~drops;
-    looked_into <= reset ? '0 : looked_into & ~looked | looks;
-  end
-
-  // The lanes of a group are gone through where something changes in one of them: the others cost simulation nothing.
-  localparam int unsigned GROUP = 8;
-  for (genvar first = 0; first < LANES; first += GROUP) begin : gen_group
-    localparam int unsigned SIZE = LANES - first < GROUP ? LANES - first : GROUP;
-    always_ff @(posedge clock) begin
-      if (changes[first+:SIZE] != '0) begin
-        for (int unsigned number = first; number < first + SIZE; number++) begin
-          if (changes[number]) begin
-            if (reset) begin
-              listed_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= '0;
-              to_start_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= '0;
-              dropped_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= '0;
-              fetched_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= '0;
-              maximum_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(ENTRIES);
-              full[number] <= 1'b0;
-              has_to_start[number] <= 1'b0;
-              has_dropped[number] <= 1'b0;
-              has_fetched[number] <= 1'b0;
-            end else begin
-              listed_of[number*COUNT_WIDTH+:COUNT_WIDTH] <=
-                  after(listed_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins[number], leaves_from[number]);
-              to_start_of[number*COUNT_WIDTH+:COUNT_WIDTH] <=
-                  after(to_start_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins[number], goes[number]);
-              dropped_of[number*COUNT_WIDTH+:COUNT_WIDTH] <=
-                  after(dropped_of[number*COUNT_WIDTH+:COUNT_WIDTH], drops[number], is_gone[number]);
-              fetched_of[number*COUNT_WIDTH+:COUNT_WIDTH] <=
-                  after(fetched_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins_fetched[number], leaves_fetched[number]);
-              if (sets[number]) maximum_of[number*COUNT_WIDTH+:COUNT_WIDTH] <= set_size_commands;
-              full[number] <= after(listed_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins[number], leaves_from[number])
-                  >= (sets[number] ? set_size_commands : maximum_of[number*COUNT_WIDTH+:COUNT_WIDTH]);
-              has_to_start[number] <= after(to_start_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins[number], goes[number]) != '0;
-              has_dropped[number] <= after(dropped_of[number*COUNT_WIDTH+:COUNT_WIDTH], drops[number], is_gone[number]) != '0;
-              has_fetched[number] <=
-                  after(fetched_of[number*COUNT_WIDTH+:COUNT_WIDTH], joins_fetched[number], leaves_fetched[number]) != '0;
-            end
-          end
-        end
+    if (reset) begin
+      has_listed <= '0;
+      full <= '0;
+      sized <= '0;
+    end else begin
+      if (push) begin
+        has_listed[push_lane] <= 1'b1;
+        full[push_lane] <= full_after(push_lane);
+      end
+      if (leaves) begin
+        has_listed[answered_lane] <= listed_after(answered_lane) != '0;
+        full[answered_lane] <= full_after(answered_lane);
+      end
+      if (set_size) begin
+        sized[set_size_lane] <= 1'b1;
+        full[set_size_lane] <= full_after(set_size_lane);
       end
     end
+  end
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      has_to_start <= '0;
+      has_dropped <= '0;
+      has_fetched <= '0;
+      first_alive <= '0;
+      looked_into <= '0;
+    end else begin
+      if (push) begin
+        has_to_start[push_lane] <= has_to_start_after(push_lane);
+        has_fetched[push_lane] <= has_fetched_after(push_lane);
+      end
+      if (is_looked_into) begin
+        looked_into[answered_lane] <= 1'b0;
+        if (is_alive) first_alive[answered_lane] <= 1'b1;
+      end
+      if (is_gone) begin
+        has_to_start[answered_lane] <= has_to_start_after(answered_lane);
+        has_dropped[answered_lane] <= has_dropped_after(answered_lane);
+      end
+      if (leaves) has_fetched[answered_lane] <= has_fetched_after(answered_lane);
+      if (start) begin
+        has_to_start[start_lane] <= has_to_start_after(start_lane);
+        first_alive[start_lane] <= 1'b0;
+      end
+      if (look) looked_into[start_lane] <= 1'b1;
+      if (dropped) begin
+        has_dropped[dropped_lane] <= has_dropped_after(dropped_lane);
+        first_alive[dropped_lane] <= 1'b0;
+      end
+    end
+  end
+
+  always_ff @(posedge clock) begin
+    if (push) begin
+      listed_of[push_lane] <= (has_listed[push_lane] ? listed_of[push_lane] : left_of[push_lane]) + COUNT_WIDTH'(1);
+      to_start_of[push_lane] <=
+          (has_to_start[push_lane] ? to_start_of[push_lane] : started_of[push_lane] + gone_of[push_lane]) + COUNT_WIDTH'(1);
+    end
+    if (push && is_fetched)
+      fetched_of[push_lane] <= (has_fetched[push_lane] ? fetched_of[push_lane] : fetched_left_of[push_lane]) + COUNT_WIDTH'(1);
+    if (leaves) left_of[answered_lane] <= left_of[answered_lane] + COUNT_WIDTH'(1);
+    if (leaves && left_fetched) fetched_left_of[answered_lane] <= fetched_left_of[answered_lane] + COUNT_WIDTH'(1);
+    if (start) started_of[start_lane] <= started_of[start_lane] + COUNT_WIDTH'(1);
+    if (is_gone) gone_of[answered_lane] <= gone_of[answered_lane] + COUNT_WIDTH'(1);
+    if (dropped)
+      dropped_of[dropped_lane] <= (has_dropped[dropped_lane] ? dropped_of[dropped_lane] : gone_of[dropped_lane]) + COUNT_WIDTH'(1);
+    if (set_size) sizes[set_size_lane] <= set_size_commands;
   end
 
   // Entry credits of functions; one comes back when its command has left the list.
@@ -179,7 +218,6 @@ module kick_lists #(
   credit_pool #(
       .OWNERS(UNDERLYING_FUNCTIONS),
       .OWN(ENTRIES),
-      .RETURNS(1),
       .CREDIT_WIDTH(COUNT_WIDTH)
   ) i_entry_credits (
       .clock(clock),
@@ -191,13 +229,12 @@ module kick_lists #(
       .give_back(leaves),
       .give_back_owner(left_function),
       .give_back_source(linked_list_queue_pkg::CREDIT_SOURCE_OWN),
-      .set_own(set_entry_credits),
-      .set_own_owner(set_entry_credits_underlying_function),
+      .set_limits(set_entry_credits),
+      .set_limits_owner(set_entry_credits_underlying_function),
       .set_own_credits(set_entry_credits_credits),
+      .set_shared_cap_credits('0),
       .set_shared(1'b0),
       .set_shared_credits('0),
-      .set_shared_cap('0),
-      .set_shared_cap_credits('0),
       .query_owner('0),
       .query_own_held(unused_own_held),
       .query_shared_held(unused_shared_held),

@@ -3,8 +3,8 @@
 // is finished. The queue pair stays on its lane while it has such a command, so its commands cannot overtake each other.
 //
 // A kick passes two stages: the first asks queue_pair_state_cache to pin its queue pair, which answers one clock later; the second selects
-// the lane and lists the command. Every clock the block accepts one kick, starts one command, and accepts one unit from each finish port,
-// but only one that ends a command, in turn. All see the state before the clock. A started command takes its credits at once, leaves its
+// the lane and lists the command. Every clock the block accepts one kick, starts one command, and accepts finish units that together return
+// one credit of each kind and end one command. All see the state before the clock. A started command takes its credits at once, leaves its
 // list seven clocks later, and leaves the block at least one clock after that.
 //
 // The commands of a queue pair that must become quiet are dropped: they finish at once, and leave their list in turn, without a credit. The
@@ -168,7 +168,6 @@ module virtual_kick #(
   end
 
   localparam int unsigned LANES = TRANSMIT_VIRTUAL_LANES;
-  localparam int unsigned RETURNS = FINISHES + 1;  // And a start that came to nothing.
 
   // First stage.
   logic clearing, lists_clearing;
@@ -273,8 +272,6 @@ module virtual_kick #(
   // The lane of the kick.
   logic [LANE_WIDTH-1:0] held_lane;
   logic [LANE_WIDTH-1:0] chosen_lane;
-  logic [LANES-1:0] idle;
-  logic [LANES*COMMANDS_WIDTH-1:0] load;
   logic [23:0] queried;
   logic unused_queried;
 
@@ -305,18 +302,7 @@ module virtual_kick #(
       .inspect_lane(inspect_lane)
   );
 
-  lane_choice #(
-      .LANES(LANES),
-      .LOAD_WIDTH(COMMANDS_WIDTH)
-  ) i_lane_choice (
-      .own(level_lanes),
-      .shared(shared_lanes),
-      .idle(idle),
-      .load(load),
-      .lane(chosen_lane)
-  );
-
-  // The lane of a command that is fetched.
+  // Credits for a command that is fetched.
   logic [CREDIT_WIDTH-1:0] available_execution_credits;
   logic [CREDIT_WIDTH-1:0] available_completion_credits;
   logic [CREDIT_WIDTH-1:0] available_credits;
@@ -324,17 +310,6 @@ module virtual_kick #(
       available_execution_credits : available_completion_credits;
   assign outlook_credits = available_credits > CREDIT_WIDTH'(query_commands) ?
       available_credits - CREDIT_WIDTH'(query_commands) : '0;
-
-  lane_choice #(
-      .LANES(LANES),
-      .LOAD_WIDTH(COMMANDS_WIDTH)
-  ) i_outlook_lane_choice (
-      .own(outlook_lanes),
-      .shared(shared_lanes),
-      .idle(idle),
-      .load(load),
-      .lane(outlook_lane)
-  );
 
   logic [LANES-1:0] full;
   assign lane = held ? held_lane : chosen_lane;
@@ -412,7 +387,7 @@ module virtual_kick #(
     refused_unit <= kick;
     refused_unit.origin <= hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
     if (reset) owed <= '0;
-    else owed <= owed + OUT_WIDTH'(starts) - OUT_WIDTH'(out_pop) - OUT_WIDTH'(kick_corrupted && !popped_dropped);
+    else owed <= owed + OUT_WIDTH'(starts) - OUT_WIDTH'(out_pop) - OUT_WIDTH'(start_lost);
   end
 
   assign kick_corrupted = popped && popped_corrupted;
@@ -426,31 +401,35 @@ module virtual_kick #(
   // Finish. A refused command's pin goes first.
   logic takes_end;
   hca_spec_pkg::finish_unit_t taken_end;
-  logic [RETURNS-1:0] execution_returned;
-  logic [RETURNS*2-1:0] execution_return_source;
-  logic [RETURNS-1:0] completion_returned;
-  logic [RETURNS*2-1:0] completion_return_source;
-  logic [RETURNS*LANE_WIDTH-1:0] return_lane;
+  hca_spec_pkg::finish_unit_t execution_unit, completion_unit;
+  logic execution_finished, completion_finished, execution_returned, completion_returned, start_lost;
+  logic [LANE_WIDTH-1:0] execution_return_lane, completion_return_lane;
+  logic [1:0] execution_return_source, completion_return_source;
+  logic unused_credit_units;
 
   finish_ports #(
-      .FINISHES(FINISHES),
-      .LANE_WIDTH(LANE_WIDTH)
+      .FINISHES(FINISHES)
   ) i_finish_ports (
+      .may_take(!start_lost),
       .may_end(!(refuses && is_pinned) && !clearing && !dropping),
       .ends(takes_end),
       .ended(taken_end),
-      .execution_returned(execution_returned[FINISHES-1:0]),
-      .execution_return_source(execution_return_source[FINISHES*2-1:0]),
-      .completion_returned(completion_returned[FINISHES-1:0]),
-      .completion_return_source(completion_return_source[FINISHES*2-1:0]),
-      .return_lane(return_lane[FINISHES*LANE_WIDTH-1:0]),
+      .execution_returned(execution_finished),
+      .completion_returned(completion_finished),
       .*
   );
-  assign return_lane[FINISHES*LANE_WIDTH+:LANE_WIDTH] = popped_lane;
-  assign execution_returned[FINISHES] = kick_corrupted && !popped_dropped;
-  assign execution_return_source[FINISHES*2+:2] = execution_taken;
-  assign completion_returned[FINISHES] = kick_corrupted && !popped_dropped;
-  assign completion_return_source[FINISHES*2+:2] = completion_taken;
+  assign unused_credit_units = &{1'b0, execution_unit, completion_unit};
+
+  // A start that came to nothing returns its credits in place of a finish port.
+  assign start_lost = kick_corrupted && !popped_dropped;
+  assign execution_returned = start_lost || execution_finished;
+  assign completion_returned = start_lost || completion_finished;
+  assign execution_return_lane = start_lost ? popped_lane : LANE_WIDTH'(execution_unit.transmit_virtual_lane);
+  assign completion_return_lane = start_lost ? popped_lane : LANE_WIDTH'(completion_unit.transmit_virtual_lane);
+  assign execution_return_source = start_lost ? execution_taken :
+      execution_unit.execution_credit_shared ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
+  assign completion_return_source = start_lost ? completion_taken :
+      completion_unit.completion_credit_shared ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
 
   assign ends = takes_end || dropped;
   always_comb begin
@@ -484,7 +463,6 @@ module virtual_kick #(
       .SHARED(SHARED_EXECUTION_CREDITS),
       .SHARED_CAP(SHARED_EXECUTION_CREDITS_CAP),
       .SETTABLE(DIVISIBLE),
-      .RETURNS(RETURNS),
       .CREDIT_WIDTH(CREDIT_WIDTH)
   ) i_execution_credits (
       .clock(clock),
@@ -494,15 +472,14 @@ module virtual_kick #(
       .source(execution_source),
       .take(starts),
       .give_back(execution_returned),
-      .give_back_owner(return_lane),
+      .give_back_owner(execution_return_lane),
       .give_back_source(execution_return_source),
-      .set_own(set_execution_credits),
-      .set_own_owner(set_credits_lane),
+      .set_limits(set_execution_credits),
+      .set_limits_owner(set_credits_lane),
       .set_own_credits(set_credits_own),
+      .set_shared_cap_credits(set_credits_shared_cap),
       .set_shared(set_shared_execution_credits),
       .set_shared_credits(set_shared_credits),
-      .set_shared_cap(set_execution_credits ? LANES'(1) << set_credits_lane : '0),
-      .set_shared_cap_credits(set_credits_shared_cap),
       .query_owner(query_lane),
       .query_available(available_execution_credits),
       .query_own_held(query_execution_credits_held),
@@ -516,7 +493,6 @@ module virtual_kick #(
       .SHARED(SHARED_COMPLETION_CREDITS),
       .SHARED_CAP(SHARED_COMPLETION_CREDITS_CAP),
       .SETTABLE(DIVISIBLE),
-      .RETURNS(RETURNS),
       .CREDIT_WIDTH(CREDIT_WIDTH)
   ) i_completion_credits (
       .clock(clock),
@@ -526,15 +502,14 @@ module virtual_kick #(
       .source(completion_source),
       .take(starts),
       .give_back(completion_returned),
-      .give_back_owner(return_lane),
+      .give_back_owner(completion_return_lane),
       .give_back_source(completion_return_source),
-      .set_own(set_completion_credits),
-      .set_own_owner(set_credits_lane),
+      .set_limits(set_completion_credits),
+      .set_limits_owner(set_credits_lane),
       .set_own_credits(set_credits_own),
+      .set_shared_cap_credits(set_credits_shared_cap),
       .set_shared(set_shared_completion_credits),
       .set_shared_credits(set_shared_credits),
-      .set_shared_cap(set_completion_credits ? LANES'(1) << set_credits_lane : '0),
-      .set_shared_cap_credits(set_credits_shared_cap),
       .query_owner(query_lane),
       .query_available(available_completion_credits),
       .query_own_held(query_completion_credits_held),

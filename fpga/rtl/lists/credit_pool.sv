@@ -6,7 +6,6 @@ module credit_pool #(
     parameter int unsigned SHARED = 0,
     parameter int unsigned SHARED_CAP = 0,
     parameter bit SETTABLE = 1'b1,  // Else what was at first stays.
-    parameter int unsigned RETURNS = 2,  // Credits that can come back in a clock.
     parameter int unsigned CREDIT_WIDTH = 7,
     parameter int unsigned OWNER_WIDTH = OWNERS > 1 ? $clog2(OWNERS) : 1
 ) (
@@ -19,17 +18,16 @@ module credit_pool #(
     output linked_list_queue_pkg::credit_source_t source,
     input logic take,
 
-    input logic [RETURNS-1:0] give_back,
-    input logic [RETURNS*OWNER_WIDTH-1:0] give_back_owner,
-    input logic [RETURNS*2-1:0] give_back_source,
+    input logic give_back,
+    input logic [OWNER_WIDTH-1:0] give_back_owner,
+    input logic [1:0] give_back_source,  // credit_source_t
 
-    input logic set_own,
-    input logic [OWNER_WIDTH-1:0] set_own_owner,
+    input logic set_limits,  // Of one owner.
+    input logic [OWNER_WIDTH-1:0] set_limits_owner,
     input logic [CREDIT_WIDTH-1:0] set_own_credits,
+    input logic [CREDIT_WIDTH-1:0] set_shared_cap_credits,
     input logic set_shared,
     input logic [CREDIT_WIDTH-1:0] set_shared_credits,
-    input logic [OWNERS-1:0] set_shared_cap,  // Of these owners.
-    input logic [CREDIT_WIDTH-1:0] set_shared_cap_credits,
 
     input logic [OWNER_WIDTH-1:0] query_owner,
     output logic [CREDIT_WIDTH-1:0] query_own_held,
@@ -37,32 +35,40 @@ module credit_pool #(
     output logic [CREDIT_WIDTH-1:0] query_available,  // That the owner could take one after the other.
     output logic [CREDIT_WIDTH-1:0] all_shared_held
 );
-  logic [OWNERS*CREDIT_WIDTH-1:0] own_held;
-  logic [OWNERS*CREDIT_WIDTH-1:0] shared_held;
-  logic [CREDIT_WIDTH-1:0] shared;
-  logic [OWNERS-1:0] has_own;
-  logic [OWNERS-1:0] below_cap;
+  // By owner: its own credits and shared ones, as many as were taken and as came back, each modulo 2^CREDIT_WIDTH; what is held is the
+  // difference, none before an owner is used. Its limits hold once they are divided, else they are those at first. Each memory has one
+  // writer.
+  logic [2*CREDIT_WIDTH-1:0] taken_of[OWNERS];
+  logic [2*CREDIT_WIDTH-1:0] returned_of[OWNERS];
+  logic [2*CREDIT_WIDTH-1:0] limits_of[OWNERS];
+  logic [OWNERS-1:0] used, divided, has_own, below_cap;
+  logic [CREDIT_WIDTH-1:0] shared, query_own_limit, query_shared_cap;
   logic has_shared;
-  logic takes_own;
-  logic takes_shared;
-  logic [RETURNS-1:0] returns_own;
-  logic [RETURNS-1:0] returns_shared;
-  logic [CREDIT_WIDTH-1:0] all_shared_returned;
 
-  assign query_own_held = own_held[query_owner*CREDIT_WIDTH+:CREDIT_WIDTH];
-  assign query_shared_held = shared_held[query_owner*CREDIT_WIDTH+:CREDIT_WIDTH];
+  function automatic logic [2*CREDIT_WIDTH-1:0] limits(input logic [OWNER_WIDTH-1:0] number);
+    limits = SETTABLE && divided[number] ? limits_of[number] : {CREDIT_WIDTH'(OWN), CREDIT_WIDTH'(SHARED_CAP)};
+  endfunction
+
+  // Each half by itself: own and shared.
+  function automatic logic [2*CREDIT_WIDTH-1:0] sum(input logic [2*CREDIT_WIDTH-1:0] counts, input logic own, input logic of_shared);
+    sum = {counts[CREDIT_WIDTH+:CREDIT_WIDTH] + CREDIT_WIDTH'(own), counts[CREDIT_WIDTH-1:0] + CREDIT_WIDTH'(of_shared)};
+  endfunction
+  function automatic logic [2*CREDIT_WIDTH-1:0] difference(input logic [2*CREDIT_WIDTH-1:0] counts,
+                                                           input logic [2*CREDIT_WIDTH-1:0] less);
+    difference = {counts[CREDIT_WIDTH+:CREDIT_WIDTH] - less[CREDIT_WIDTH+:CREDIT_WIDTH],
+        counts[CREDIT_WIDTH-1:0] - less[CREDIT_WIDTH-1:0]};
+  endfunction
+
+  assign {query_own_held, query_shared_held} =
+      used[query_owner] ? difference(taken_of[query_owner], returned_of[query_owner]) : '0;
+  assign {query_own_limit, query_shared_cap} = limits(query_owner);
   assign has_shared = all_shared_held < shared;
 
   // Credits that an owner could take.
-  logic [OWNERS*CREDIT_WIDTH-1:0] own_of;
-  logic [OWNERS*CREDIT_WIDTH-1:0] shared_cap_of;
-  logic [CREDIT_WIDTH-1:0] own_free;
-  logic [CREDIT_WIDTH-1:0] shared_free;
-  logic [CREDIT_WIDTH-1:0] left_below_cap;
-  assign own_free = has_own[query_owner] ? own_of[query_owner*CREDIT_WIDTH+:CREDIT_WIDTH] - query_own_held : '0;
+  logic [CREDIT_WIDTH-1:0] own_free, shared_free, left_below_cap;
+  assign own_free = has_own[query_owner] ? query_own_limit - query_own_held : '0;
   assign shared_free = has_shared ? shared - all_shared_held : '0;
-  assign left_below_cap =
-      below_cap[query_owner] ? shared_cap_of[query_owner*CREDIT_WIDTH+:CREDIT_WIDTH] - query_shared_held : '0;
+  assign left_below_cap = below_cap[query_owner] ? query_shared_cap - query_shared_held : '0;
   assign query_available = own_free + (shared_free < left_below_cap ? shared_free : left_below_cap);
 
 `ifdef FPGA_VERBS_MUTANT_SHARED_CREDIT_CAP_IGNORED
@@ -75,112 +81,69 @@ module credit_pool #(
       has_shared && below_cap[owner] ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED :
       linked_list_queue_pkg::CREDIT_SOURCE_NONE;
 `endif
+
+  logic takes_own, takes_shared, returns_own, returns_shared;
   assign takes_own = take && source == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
   assign takes_shared = take && source == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
-
-  for (genvar port = 0; port < RETURNS; port++) begin : gen_return
 `ifdef FPGA_VERBS_MUTANT_ENTRY_CREDIT_LEAKED
-    assign returns_own[port] = port == 0 && give_back[port]
-        && give_back_source[port*2+:2] == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
+  assign returns_own = 1'b0;
 `else
-    assign returns_own[port] = give_back[port] && give_back_source[port*2+:2] == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
+  assign returns_own = give_back && give_back_source == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
 `endif
-    assign returns_shared[port] = give_back[port]
-        && give_back_source[port*2+:2] == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
-  end
+  assign returns_shared = give_back && give_back_source == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
 
-  always_comb begin
-    all_shared_returned = '0;
-    for (int unsigned port = 0; port < RETURNS; port++)
-      all_shared_returned = all_shared_returned + CREDIT_WIDTH'(returns_shared[port]);
-  end
-
-  // Owners whose numbers change, or whose limits are set.
-  logic [OWNERS-1:0] takes_own_of, takes_shared_of, sets_own, sets_shared_cap, changes;
-  assign takes_own_of = OWNERS'(takes_own) << owner;
-  assign takes_shared_of = OWNERS'(takes_shared) << owner;
-  if (SETTABLE) begin : gen_sets
-    assign sets_own = OWNERS'(set_own) << set_own_owner;
-    assign sets_shared_cap = set_shared_cap;
-  end else begin : gen_sets
-    assign sets_own = '0;
-    assign sets_shared_cap = '0;
-    assign own_of = {OWNERS{CREDIT_WIDTH'(OWN)}};
-    assign shared_cap_of = {OWNERS{CREDIT_WIDTH'(SHARED_CAP)}};
-  end
-  always_comb begin
-    changes = reset ? '1 : OWNERS'(take) << owner | sets_own | sets_shared_cap;
-    for (int unsigned port = 0; port < RETURNS; port++)
-      changes = changes | OWNERS'(give_back[port]) << give_back_owner[port*OWNER_WIDTH+:OWNER_WIDTH];
-  end
-
-  // A number that is held, when one is taken and others come back to an owner.
-  function automatic logic [CREDIT_WIDTH-1:0] after(input logic [CREDIT_WIDTH-1:0] held, input logic takes_one,
-                                                    input logic [RETURNS-1:0] returns, input logic [RETURNS*OWNER_WIDTH-1:0] owners,
-                                                    input logic [OWNER_WIDTH-1:0] number);
-    after = held + CREDIT_WIDTH'(takes_one);
-    for (int unsigned port = 0; port < RETURNS; port++)
-      after = after - CREDIT_WIDTH'(returns[port] && owners[port*OWNER_WIDTH+:OWNER_WIDTH] == number);
+  // After this clock, whether an owner has credits of its own, and whether it is below its cap.
+  function automatic logic has_own_after(input logic [OWNER_WIDTH-1:0] number);
+    logic [CREDIT_WIDTH-1:0] held, most;
+    held = used[number] ? CREDIT_WIDTH'(taken_of[number] >> CREDIT_WIDTH) - CREDIT_WIDTH'(returned_of[number] >> CREDIT_WIDTH) : '0;
+    held = held + CREDIT_WIDTH'(takes_own && owner == number) - CREDIT_WIDTH'(returns_own && give_back_owner == number);
+    most = SETTABLE && set_limits && set_limits_owner == number ? set_own_credits : CREDIT_WIDTH'(limits(number) >> CREDIT_WIDTH);
+    has_own_after = held < most;
+  endfunction
+  function automatic logic below_cap_after(input logic [OWNER_WIDTH-1:0] number);
+    logic [CREDIT_WIDTH-1:0] held, most;
+    held = used[number] ? CREDIT_WIDTH'(taken_of[number]) - CREDIT_WIDTH'(returned_of[number]) : '0;
+    held = held + CREDIT_WIDTH'(takes_shared && owner == number) - CREDIT_WIDTH'(returns_shared && give_back_owner == number);
+    most = SETTABLE && set_limits && set_limits_owner == number ? set_shared_cap_credits : CREDIT_WIDTH'(limits(number));
+    below_cap_after = held < most;
   endfunction
 
-  // The owners of a group are gone through where something changes for one of them: the others cost simulation nothing.
-  localparam int unsigned GROUP = 8;
-  for (genvar first = 0; first < OWNERS; first += GROUP) begin : gen_group
-    localparam int unsigned SIZE = OWNERS - first < GROUP ? OWNERS - first : GROUP;
-    always_ff @(posedge clock) begin
-      if (changes[first+:SIZE] != '0) begin
-        for (int unsigned number = first; number < first + SIZE; number++) begin
-          if (changes[number]) begin
-            if (reset) begin
-              own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= '0;
-              shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= '0;
-              has_own[number] <= OWN != 0;
-              below_cap[number] <= SHARED_CAP != 0;
-            end else begin
-              own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= after(own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH],
-                  takes_own_of[number], returns_own, give_back_owner, OWNER_WIDTH'(number));
-              shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= after(shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH],
-                  takes_shared_of[number], returns_shared, give_back_owner, OWNER_WIDTH'(number));
-              has_own[number] <= after(own_held[number*CREDIT_WIDTH+:CREDIT_WIDTH],
-                  takes_own_of[number], returns_own, give_back_owner, OWNER_WIDTH'(number))
-                  < (sets_own[number] ? set_own_credits : own_of[number*CREDIT_WIDTH+:CREDIT_WIDTH]);
-              below_cap[number] <= after(shared_held[number*CREDIT_WIDTH+:CREDIT_WIDTH],
-                  takes_shared_of[number], returns_shared, give_back_owner, OWNER_WIDTH'(number))
-                  < (sets_shared_cap[number] ? set_shared_cap_credits : shared_cap_of[number*CREDIT_WIDTH+:CREDIT_WIDTH]);
-            end
-          end
-        end
+  // Each event writes what its owner has after all events of the clock, so events of one owner agree. The first that an owner takes
+  // after a reset begins at what came back.
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      used <= '0;
+      divided <= '0;
+      has_own <= {OWNERS{OWN != 0}};
+      below_cap <= {OWNERS{SHARED_CAP != 0}};
+    end else begin
+      if (take) begin
+        used[owner] <= 1'b1;
+        has_own[owner] <= has_own_after(owner);
+        below_cap[owner] <= below_cap_after(owner);
       end
-    end
-    if (SETTABLE) begin : gen_settable
-      always_ff @(posedge clock) begin
-        if (reset || sets_own[first+:SIZE] != '0 || sets_shared_cap[first+:SIZE] != '0) begin
-          for (int unsigned number = first; number < first + SIZE; number++) begin
-            if (reset || sets_own[number])
-              own_of[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= reset ? CREDIT_WIDTH'(OWN) : set_own_credits;
-            if (reset || sets_shared_cap[number])
-              shared_cap_of[number*CREDIT_WIDTH+:CREDIT_WIDTH] <= reset ? CREDIT_WIDTH'(SHARED_CAP) : set_shared_cap_credits;
-          end
-        end
+      if (give_back) begin
+        has_own[give_back_owner] <= has_own_after(give_back_owner);
+        below_cap[give_back_owner] <= below_cap_after(give_back_owner);
+      end
+      if (SETTABLE && set_limits) begin
+        divided[set_limits_owner] <= 1'b1;
+        has_own[set_limits_owner] <= has_own_after(set_limits_owner);
+        below_cap[set_limits_owner] <= below_cap_after(set_limits_owner);
       end
     end
   end
-
-  if (SETTABLE) begin : gen_settable
-    always_ff @(posedge clock) begin
-      if (reset) shared <= CREDIT_WIDTH'(SHARED);
-      else if (set_shared) shared <= set_shared_credits;
-    end
-  end else begin : gen_fixed
-    logic unused_inputs;
-    assign unused_inputs = &{1'b0, set_own, set_own_owner, set_own_credits, set_shared, set_shared_credits, set_shared_cap,
-        set_shared_cap_credits};
-    assign shared = CREDIT_WIDTH'(SHARED);
+  always_ff @(posedge clock) begin
+    if (take) taken_of[owner] <= sum(used[owner] ? taken_of[owner] : returned_of[owner], takes_own, takes_shared);
+    if (give_back) returned_of[give_back_owner] <= sum(returned_of[give_back_owner], returns_own, returns_shared);
+    if (SETTABLE && set_limits) limits_of[set_limits_owner] <= {set_own_credits, set_shared_cap_credits};
   end
 
   always_ff @(posedge clock) begin
     if (reset) all_shared_held <= '0;
-    else all_shared_held <= all_shared_held + CREDIT_WIDTH'(takes_shared) - all_shared_returned;
+    else all_shared_held <= all_shared_held + CREDIT_WIDTH'(takes_shared) - CREDIT_WIDTH'(returns_shared);
+    if (reset) shared <= CREDIT_WIDTH'(SHARED);
+    else if (SETTABLE && set_shared) shared <= set_shared_credits;
   end
 
 `ifdef FORMAL_CREDIT_POOL
