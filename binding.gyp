@@ -36,6 +36,7 @@
       "native/hca/memory/key_table.cpp",
       "native/hca/management/mailbox.cpp",
       "native/hca/management/management_queue.cpp",
+      "native/hca/memory/host_reads.cpp",
       "native/hca/memory/memory_access.cpp",
       "native/hca/memory/memory_translation.cpp",
       "native/hca/memory/memory_windows.cpp",

@@ -115,6 +115,10 @@ export interface BoardOptions {
   bitErrors?: number;
   /** The same for two bits of one word: the device detects it, and the queue pair is in error. Default 0. */
   doubleBitErrors?: number;
+  /** Shortest time of a read of payload in host memory, in ticks of the device clock. Default 0: reads take no time. */
+  dmaLatency?: number;
+  /** Longest time of such a read; each has one from the seed. Default: as long as dmaLatency. */
+  dmaLatencyMost?: number;
   /** File for the packets at the ports: {@link EmulatedBoard.startCapture}. */
   capture?: string;
   /** Scoreboard implementation. Default masked. */

@@ -49,6 +49,8 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   linkRate: 'number',
   bitErrors: 'fraction',
   doubleBitErrors: 'fraction',
+  dmaLatency: 'number',
+  dmaLatencyMost: 'number',
   capture: 'text',
   scoreboardVariant: ['masked', 'direct'],
 };

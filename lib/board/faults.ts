@@ -4,11 +4,20 @@
 export interface FaultRule {
   /**
    * Effect on a match. Writes: `drop`, `tear` (only some DWORDs arrive), `delay` (the write and all later ones wait), `reorder` (later
-   * writes overtake it). Reads: `read_all_ones`. Interrupts: `lose_interrupt`. DMA: `fault_dma`. Device memory: `flip_bits` (of a data unit
-   * that waits in a linked list queue, chosen by chance; while one waits, each turn in which the device works is a match).
+   * writes overtake it). Reads: `read_all_ones`. Interrupts: `lose_interrupt`. DMA: `fault_dma`, `slow_dma` (a read of payload takes longer
+   * by so many ticks). Device memory: `flip_bits` (of a data unit that waits in a linked list queue, chosen by chance; while one waits, each
+   * turn in which the device works is a match).
    */
   kind:
-    'drop' | 'tear' | 'delay' | 'reorder' | 'read_all_ones' | 'lose_interrupt' | 'fault_dma' | 'flip_bits';
+    | 'drop'
+    | 'tear'
+    | 'delay'
+    | 'reorder'
+    | 'read_all_ones'
+    | 'lose_interrupt'
+    | 'fault_dma'
+    | 'slow_dma'
+    | 'flip_bits';
   /** Matches only this function. Default: all. */
   underlyingFunction?: number;
   /** Matches only this BAR (writes and reads). Default: all. */
@@ -27,7 +36,7 @@ export interface FaultRule {
   doubleWords?: number;
   /** delay, reorder: releases the write after this number of later transactions. Default 1 if no ticks are given. */
   transactions?: number;
-  /** delay, reorder: releases the write after this number of ticks. */
+  /** delay, reorder: releases the write after this number of ticks. slow_dma: the time added to a read, at least 1. */
   ticks?: number;
   /** flip_bits: 1, which the device corrects, or 2 of one word, which it detects. Default 1. */
   bits?: number;

@@ -111,6 +111,9 @@ export const RESOURCE_ALLOCATION_REQUESTS = 255;
 /** Maximum commands that the send queue scheduler fetches for a queue pair before it serves the next one. Unit: commands. */
 export const SCHEDULER_BATCH = 4;
 
+/** Maximum reads of payload in host memory that are outstanding at a time: the tags of a PCI Express function without extended tags. Unit: reads. */
+export const DMA_TAGS = 32;
+
 /** Queue pair number of the general services interface; 0 is the management interface. Unit: number. */
 export const QUEUE_PAIR_NUMBER_GENERAL_SERVICES = 1;
 

@@ -617,6 +617,14 @@ export const UNDERLYING_FUNCTION_CORRECTED_BIT_ERRORS_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_DETECTED_BIT_ERRORS_OFFSET = 0x348;
 export const UNDERLYING_FUNCTION_DETECTED_BIT_ERRORS_RESET = 0x0n;
 
+/** underlying_function.delayed_reads: Reads of payload in host memory that took time. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_DELAYED_READS_OFFSET = 0x350;
+export const UNDERLYING_FUNCTION_DELAYED_READS_RESET = 0x0n;
+
+/** underlying_function.read_tag_waits: Reads of payload that waited for a tag because as many as dma_tags were outstanding. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_READ_TAG_WAITS_OFFSET = 0x358;
+export const UNDERLYING_FUNCTION_READ_TAG_WAITS_RESET = 0x0n;
+
 /** underlying_function.management_page: Management page. The lock holder writes a management command here. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 0x8000;
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;

@@ -9,8 +9,9 @@ NamedBoardOptions board_options(const Napi::Value& value, const hca::HcaParamete
   using board::ProgressMode;
   using board::StoreModel;
   using spec::ScoreboardVariant;
-  constexpr uint64_t longest_sleep_after = 1'000'000'000;    // microseconds
-  constexpr uint64_t longest_link_delay = uint64_t{1} << 40; // ticks
+  constexpr uint64_t longest_sleep_after = 1'000'000'000;     // microseconds
+  constexpr uint64_t longest_link_delay = uint64_t{1} << 40;  // ticks
+  constexpr uint64_t longest_dma_latency = uint64_t{1} << 40; // ticks
   NamedBoardOptions named;
   board::EmulatedBoardOptions& board = named.options.board;
   hca::HcaParameters& hca = named.options.hca;
@@ -64,6 +65,13 @@ NamedBoardOptions board_options(const Napi::Value& value, const hca::HcaParamete
   fields.read("linkRate", board.impairment.rate);
   fields.read_fraction("bitErrors", board.bit_errors);
   fields.read_fraction("doubleBitErrors", board.double_bit_errors);
+  fields.read("dmaLatency", board.dma_latency.least, longest_dma_latency);
+  board.dma_latency.most = board.dma_latency.least;
+  fields.read("dmaLatencyMost", board.dma_latency.most, longest_dma_latency);
+  if (board.dma_latency.most < board.dma_latency.least)
+    throw Napi::RangeError::New(value.Env(), "dmaLatencyMost is " + std::to_string(board.dma_latency.most) +
+                                                 ", but must be at least dmaLatency, which is " +
+                                                 std::to_string(board.dma_latency.least));
   fields.read_enum("scoreboardVariant", hca.scoreboard_variant,
                    {{"masked", ScoreboardVariant::masked}, {"direct", ScoreboardVariant::direct}});
   fields.refuse_unknown();

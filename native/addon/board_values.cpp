@@ -113,6 +113,7 @@ board::FaultRule fault_rule(const Napi::Value& value) {
                     {"read_all_ones", FaultKind::read_all_ones},
                     {"lose_interrupt", FaultKind::lose_interrupt},
                     {"fault_dma", FaultKind::fault_dma},
+                    {"slow_dma", FaultKind::slow_dma},
                     {"flip_bits", FaultKind::flip_bits}});
   if (fields.has("underlyingFunction"))
     rule.underlying_function = static_cast<unsigned>(whole_number(
@@ -138,6 +139,8 @@ board::FaultRule fault_rule(const Napi::Value& value) {
     throw Napi::RangeError::New(value.Env(),
                                 "rule.bits is 0, but must be 1, which the device corrects, or 2, "
                                 "which it detects");
+  if (rule.kind == FaultKind::slow_dma && rule.ticks == 0)
+    throw Napi::RangeError::New(value.Env(), "rule.ticks of slow_dma must be at least 1");
   if (rule.begin >= rule.end)
     throw Napi::RangeError::New(value.Env(), "rule.begin is " + std::to_string(rule.begin) +
                                                  " and rule.end " + std::to_string(rule.end) +

@@ -67,9 +67,10 @@ size_t up_to_page_end(uint64_t address, size_t bytes) {
 
 } // namespace
 
-BoardHost::BoardHost(unsigned underlying_functions, FaultRules& faults, BoardCounters& counters,
-                     const hca::Clock& clock)
-    : faults_(faults), counters_(counters), clock_(clock) {
+BoardHost::BoardHost(unsigned underlying_functions, const ReadLatency& latency, uint64_t seed,
+                     FaultRules& faults, BoardCounters& counters, const hca::Clock& clock)
+    : faults_(faults), counters_(counters), clock_(clock), latency_(latency), random_(seed) {
+  reads_take_time_ = latency.most != 0;
   for (unsigned i = 0; i < underlying_functions; ++i)
     domains_[i] = std::make_unique<IommuDomain>(i);
 }
@@ -80,6 +81,13 @@ DmaStatus BoardHost::read(unsigned underlying_function, uint64_t address, void* 
     return DmaStatus::ok;
   }
   return read_pages(underlying_function, address, destination, bytes);
+}
+
+uint64_t BoardHost::read_latency(unsigned underlying_function, uint64_t address, size_t bytes) {
+  const uint64_t usual = latency_.least + random_.below(latency_.most - latency_.least + 1);
+  const FaultRule* const rule =
+      faults_.happens({FaultKind::slow_dma}, {underlying_function, std::nullopt, address, bytes});
+  return usual + (rule != nullptr ? rule->ticks : 0);
 }
 
 DmaStatus BoardHost::read_pages(unsigned underlying_function, uint64_t address, void* destination,

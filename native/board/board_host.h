@@ -25,22 +25,33 @@ struct DmaFault {
   DmaRefusal reason = DmaRefusal::none;
 };
 
+// Time of a read of payload, in clock ticks, from the seed.
+struct ReadLatency {
+  uint64_t least = 0;
+  uint64_t most = 0; // at least `least`
+  bool operator==(const ReadLatency&) const = default;
+};
+
 // The host as the device reaches it: memory behind an IOMMU with a domain per function, and interrupts. A
 // refused DMA accesses nothing, is recorded, and is reported to the device. Under the board's lock.
 class BoardHost final : public hca::HostPort {
 public:
-  BoardHost(unsigned underlying_functions, FaultRules& faults, BoardCounters& counters,
-            const hca::Clock& clock);
+  BoardHost(unsigned underlying_functions, const ReadLatency& latency, uint64_t seed, FaultRules& faults,
+            BoardCounters& counters, const hca::Clock& clock);
 
   hca::DmaStatus read(unsigned underlying_function, uint64_t address, void* destination,
                       size_t bytes) override;
   hca::DmaStatus write(unsigned underlying_function, uint64_t address, const void* source,
                        size_t bytes) override;
+  uint64_t read_latency(unsigned underlying_function, uint64_t address, size_t bytes) override;
   uint8_t* expect_line(unsigned underlying_function, uint64_t address) override;
   void interrupt(unsigned underlying_function, unsigned vector) override;
 
   IommuDomain& domain(unsigned underlying_function) { return *domains_[underlying_function]; }
   Interrupts& interrupts() { return interrupts_; }
+
+  // From now on reads may take time, because of a rule of slow_dma.
+  void slow_down() { reads_take_time_ = true; }
 
   // The newest faults since the last call, at most 1,024.
   std::deque<DmaFault> take_faults();
@@ -76,6 +87,8 @@ private:
   BoardCounters& counters_;
   const hca::Clock& clock_;
   std::deque<DmaFault> log_;
+  ReadLatency latency_;
+  Random random_;
 };
 
 } // namespace fpga_verbs::board

@@ -54,7 +54,7 @@ EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, std::unique_pt
       faults_(options.seed), packets_(clock_),
       impaired_links_(ports_->links(), attachments_.links, options.ports.link_layer, clock_,
                       options.clock_frequency, options.seed, ports_->board_number()),
-      host_(options.underlying_functions, faults_, counters_, clock_),
+      host_(options.underlying_functions, options.dma_latency, options.seed, faults_, counters_, clock_),
       device_(make_device({host_, clock_, attachments_, ports_->board_number()})),
       device_side_(ring_, *device_, clock_, faults_, trace_, counters_, wakeups_, sizes_of(options)),
       progress_(make_progress()) {
@@ -157,6 +157,8 @@ BoardCounters EmulatedBoard::counters() {
 
 unsigned EmulatedBoard::inject(const FaultRule& rule) {
   const Exclusive exclusive(*progress_);
+  if (rule.kind == FaultKind::slow_dma)
+    host_.slow_down();
   return faults_.add(rule);
 }
 

@@ -49,6 +49,7 @@ struct EmulatedBoardOptions {
   LinkImpairment impairment;    // from the start on
   double bit_errors = 0;        // probability per turn of the device, in a data unit that waits
   double double_bit_errors = 0; // the same, of two bits of a word
+  ReadLatency dma_latency;
   bool operator==(const EmulatedBoardOptions&) const = default;
 };
 

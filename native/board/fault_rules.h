@@ -17,6 +17,7 @@ enum class FaultKind : uint8_t {
   read_all_ones,
   lose_interrupt,
   fault_dma,
+  slow_dma,
   flip_bits,
 };
 
@@ -32,7 +33,7 @@ struct FaultRule {
   uint64_t count = 1;        // chosen matches that it happens to; 0: all from the nth on
   uint32_t double_words = 1; // tear: bit i: DWORD i arrives
   uint64_t transactions = 0; // delay, reorder: held until so many later ones have arrived; 0: not counted
-  uint64_t ticks = 0;        // delay, reorder: held for so many clock ticks; 0: not timed
+  uint64_t ticks = 0;        // delay, reorder: held for so many clock ticks; 0: not timed. slow_dma: added
   uint32_t bits = 1;         // flip_bits: 1 or 2, of one word
 };
 

@@ -187,7 +187,8 @@ void HcaBlocks::wake_due(uint64_t now) {
       if (block.next_deadline() <= now) {
         if constexpr (requires { block.notice_deadline(); })
           block.notice_deadline();
-        ready.wake(number);
+        if (number != block_count) // a part wakes the blocks that wait for it
+          ready.wake(number);
       }
   });
 }

@@ -21,6 +21,7 @@
 #include "hca/management/management_queue.h"
 #include "hca/management/resource_manager.h"
 #include "hca/memory/context_memory.h"
+#include "hca/memory/host_reads.h"
 #include "hca/memory/memory_access.h"
 #include "hca/memory/memory_translation.h"
 #include "hca/port/multicast_groups.h"

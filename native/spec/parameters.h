@@ -117,6 +117,9 @@ inline constexpr uint32_t resource_allocation_requests = 255u;
 /// Maximum commands that the send queue scheduler fetches for a queue pair before it serves the next one. Unit: commands.
 inline constexpr uint32_t scheduler_batch = 4u;
 
+/// Maximum reads of payload in host memory that are outstanding at a time: the tags of a PCI Express function without extended tags. Unit: reads.
+inline constexpr uint32_t dma_tags = 32u;
+
 /// Queue pair number of the general services interface; 0 is the management interface. Unit: number.
 inline constexpr uint32_t queue_pair_number_general_services = 1u;
 

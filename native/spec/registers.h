@@ -866,6 +866,14 @@ inline constexpr uint64_t corrected_bit_errors_reset = 0x0;
 inline constexpr uint32_t detected_bit_errors = 0x348;
 inline constexpr uint64_t detected_bit_errors_reset = 0x0;
 
+/// Reads of payload in host memory that took time. Unit: events. 64 bits, ro.
+inline constexpr uint32_t delayed_reads = 0x350;
+inline constexpr uint64_t delayed_reads_reset = 0x0;
+
+/// Reads of payload that waited for a tag because as many as dma_tags were outstanding. Unit: events. 64 bits, ro.
+inline constexpr uint32_t read_tag_waits = 0x358;
+inline constexpr uint64_t read_tag_waits_reset = 0x0;
+
 /// Management page. The lock holder writes a management command here. 32 bits, wo.
 inline constexpr uint32_t management_page = 0x8000;
 inline constexpr uint32_t management_page_count = 80, management_page_stride = 4;

@@ -3,6 +3,9 @@ import { Random } from '../helpers/random.mjs';
 /** Bits of data units that flip in the memory of the device: single ones, and two of one word. */
 const bitErrorKinds = ['bitErrors', 'doubleBitErrors'] as const;
 
+/** Reads of payload in host memory take time, and overtake each other. */
+const latencyKinds = ['dmaLatency'] as const;
+
 const otherKinds = [
   /** Packets are lost, delayed, duplicated, reordered, corrupted. */
   'loss',
@@ -21,7 +24,7 @@ const otherKinds = [
 ] as const;
 
 /** Faults of a simulation. */
-export const faultKinds = [...otherKinds, ...bitErrorKinds] as const;
+export const faultKinds = [...otherKinds, ...bitErrorKinds, ...latencyKinds] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
 /** The complete input of a simulation. */
@@ -52,7 +55,8 @@ export function planOf(seed: number): Plan {
     faults: otherKinds.filter(() => random.once(2)),
     judged: random.below(4),
   };
-  return { ...plan, faults: [...plan.faults, ...bitErrorKinds.filter(() => random.once(4))] };
+  const bitErrors = bitErrorKinds.filter(() => random.once(4));
+  return { ...plan, faults: [...plan.faults, ...bitErrors, ...latencyKinds.filter(() => random.once(3))] };
 }
 
 /**

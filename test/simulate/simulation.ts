@@ -42,6 +42,7 @@ const boardVariants: readonly BoardOptions[] = [
 
 const timeLimit = 200_000;
 const longestIdle = 20_000;
+const longestDmaLatency = 5000;
 const ticksOfALook = 1000;
 const ticksOfAMillisecond = 1e6;
 
@@ -230,6 +231,7 @@ export class Simulation {
       queuePairs: 2 * many + 64 > 256 ? 2048 : 256,
       memoryKeys: 6 * many + 64 > 256 ? 4096 : 256,
       pageTableEntries: 65_536,
+      ...(this.has('dmaLatency') && { dmaLatency: 1, dmaLatencyMost: longestDmaLatency }),
     });
     const party = new Party(board, openDevice(board.open(0)));
     if (this.has('bitErrors')) board.inject({ kind: 'flip_bits', probability: 0.02, count: 0 });

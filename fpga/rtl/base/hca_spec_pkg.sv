@@ -84,6 +84,8 @@ package hca_spec_pkg;
   localparam int unsigned RESOURCE_ALLOCATION_REQUESTS = 32'd255;
   // Maximum commands that the send queue scheduler fetches for a queue pair before it serves the next one. Unit: commands.
   localparam int unsigned SCHEDULER_BATCH = 32'd4;
+  // Maximum reads of payload in host memory that are outstanding at a time: the tags of a PCI Express function without extended tags. Unit: reads.
+  localparam int unsigned DMA_TAGS = 32'd32;
   // Queue pair number of the general services interface; 0 is the management interface. Unit: number.
   localparam int unsigned QUEUE_PAIR_NUMBER_GENERAL_SERVICES = 32'd1;
   // UDP destination port of RoCEv2. Unit: port.
@@ -3608,6 +3610,12 @@ package hca_spec_pkg;
   // Data units of the function with an uncorrectable bit error. Their queue pairs are in error. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_DETECTED_BIT_ERRORS_OFFSET = 32'h348;
   localparam logic [63:0] UNDERLYING_FUNCTION_DETECTED_BIT_ERRORS_RESET = 64'h0;
+  // Reads of payload in host memory that took time. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_DELAYED_READS_OFFSET = 32'h350;
+  localparam logic [63:0] UNDERLYING_FUNCTION_DELAYED_READS_RESET = 64'h0;
+  // Reads of payload that waited for a tag because as many as dma_tags were outstanding. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_READ_TAG_WAITS_OFFSET = 32'h358;
+  localparam logic [63:0] UNDERLYING_FUNCTION_READ_TAG_WAITS_RESET = 64'h0;
   // Management page. The lock holder writes a management command here. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 32'h8000;
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;

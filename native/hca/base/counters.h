@@ -41,6 +41,8 @@ struct FunctionCounters {
   uint64_t virtual_collect_buffers_closed = 0;
   uint64_t corrected_bit_errors = 0;
   uint64_t detected_bit_errors = 0;
+  uint64_t delayed_reads = 0;
+  uint64_t read_tag_waits = 0;
 };
 
 // Counters of a port; each has the name of its control register port_….

@@ -16,6 +16,13 @@ public:
   // Reads `bytes` at DMA address `address`. A fault leaves `destination` unspecified.
   virtual DmaStatus read(unsigned underlying_function, uint64_t address, void* destination, size_t bytes) = 0;
 
+  // Whether a read takes time; from then on it may. read_latency() gives the time of the next read, in clock
+  // ticks: read() itself takes none.
+  bool reads_take_time() const { return reads_take_time_; }
+  virtual uint64_t read_latency(unsigned /*underlying_function*/, uint64_t /*address*/, size_t /*bytes*/) {
+    return 0;
+  }
+
   // Writes `bytes` at `address`, visible to the host in increasing address order, the last aligned DWORD with
   // release semantics (Relaxed Ordering clear). A fault leaves memory outside the mappings untouched.
   virtual DmaStatus write(unsigned underlying_function, uint64_t address, const void* source,
@@ -28,6 +35,9 @@ public:
 
   // Sends the MSI-X message `vector` of the function, after all writes before it.
   virtual void interrupt(unsigned underlying_function, unsigned vector) = 0;
+
+protected:
+  bool reads_take_time_ = false;
 };
 
 } // namespace fpga_verbs::hca

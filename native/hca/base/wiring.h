@@ -49,6 +49,8 @@
   WAKE(memory_translation, resource_manager, on_quiet)                                                       \
   WAKE(memory_translation, dma, on_idle)                                                                     \
   WAKE(memory_translation, dma_validation, on_idle)                                                          \
+  WAKE(host_reads, dma, on_payload)                                                                          \
+  WAKE(host_reads, response, on_response_payload)                                                            \
   WAKE(completion_queue, completion_queue, on_failed)                                                        \
   WAKE(packet_memory, dma, on_free<PacketUse::request>)                                                      \
   WAKE(packet_memory, response, on_free<PacketUse::response>)                                                \
@@ -76,6 +78,7 @@
   PART(queue_pair_state_cache, QueuePairStateCache, parameters, counters, context_memory)                    \
   PART(virtual_queue_pairs, VirtualQueuePairs, parameters, clock)                                            \
   PART(memory_access, MemoryAccess, counters, host, memory_translation, events)                              \
+  PART(host_reads, HostReads, counters, host, memory_translation, memory_access, clock)                      \
   PART(address_handles, AddressHandles)                                                                      \
   PART(port_attributes, PortAttributes, parameters, attachments.links[0])                                    \
   PART(port_states, PortStates, parameters, port_attributes, events)                                         \
@@ -96,7 +99,7 @@
   BLOCK(send_queue_scheduler, SendQueueScheduler, parameters, counters, host, collect_buffer,                \
         physical_collect_buffers, queue_pair_state_cache, virtual_kick, waiting_for_room, send_queue_reader, \
         events, kick_records, links.schedule_requests, links.kicks_scheduled, links.schedule_dones)          \
-  BLOCK(dma, Dma, parameters, physical_collect_buffers, queue_pair_state_cache, memory_access,               \
+  BLOCK(dma, Dma, parameters, physical_collect_buffers, queue_pair_state_cache, memory_access, host_reads,   \
         memory_translation.keys(), packet_memory, links.executions, links.packets_gathered,                  \
         links.requests_built)                                                                                \
   BLOCK(packet_builder, PacketBuilder, parameters, counters, collect_buffer, physical_collect_buffers,       \
@@ -162,7 +165,7 @@
         shared_receive_queues, memory_translation, memory_access, receive_queue_entry_handler,               \
         completion_queue, events, response_reads, responder_resources, links.requests_placed, links.answers) \
   BLOCK(response, Response, parameters, counters, packet_memory, queue_pair_state_cache, memory_translation, \
-        memory_access, packet_templates, events, response_reads, responder_resources, links.answers,         \
+        host_reads, packet_templates, events, response_reads, responder_resources, links.answers,            \
         links.responses_built)                                                                               \
   PART(scrubber, Scrubber, counters, queue_pair_state_cache, events,                                         \
        {{spec::ListBlock::virtual_kick, virtual_kick.scrubbed_queue()},                                      \

@@ -160,6 +160,10 @@ std::optional<uint64_t> UnderlyingFunctionRegisters::counter(uint32_t offset) co
     return counters_.corrected_bit_errors;
   case r::detected_bit_errors:
     return counters_.detected_bit_errors;
+  case r::delayed_reads:
+    return counters_.delayed_reads;
+  case r::read_tag_waits:
+    return counters_.read_tag_waits;
   default:
     return std::nullopt;
   }

@@ -34,31 +34,37 @@ bool supersedes(const spec::AnswerUnit& newer, const spec::AnswerUnit& unit) {
          newer.underlying_function() == unit.underlying_function();
 }
 
+// Whether its peer still waits for answers.
+bool is_awaited(const QueuePairParts& queue_pair) {
+  return queue_pair.control.destroying() == 0 && queue_pair.transport().responder().answers_ended() == 0;
+}
+
 } // namespace
 
 Response::Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
-                   QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
+                   QueuePairStateCache& queue_pairs, MemoryTranslation& translation, HostReads& host_reads,
                    PacketTemplates& templates, EventPort& events, ResponseReads& reads,
                    const ResponderResources& responder_resources, DataLink<spec::AnswerUnit>& answers,
                    DataLink<spec::PacketUnit>& responses_built)
     : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
-      translation_(translation), memory_(memory), templates_(templates), events_(events), reads_(reads),
-      responder_resources_(responder_resources), answers_(answers), responses_built_(responses_built),
-      queue_({.entries = spec::response_entries,
-              .lists = spec::response_entries,
-              .underlying_functions = parameters.underlying_functions,
-              .ready_on_push = true}) {}
+      translation_(translation), host_reads_(host_reads), templates_(templates), events_(events),
+      reads_(reads), responder_resources_(responder_resources), answers_(answers),
+      responses_built_(responses_built), queue_({.entries = spec::response_entries,
+                                                 .lists = spec::response_entries,
+                                                 .underlying_functions = parameters.underlying_functions,
+                                                 .ready_on_push = true}) {}
 
 bool Response::step() {
+  const bool resumed = host_reads_.take_time() && resume_arrived();
   const bool passed = queue_.empty() && pass();
   const bool taken = !passed && take_answer();
-  return (passed || build() || taken) && (queue_.lists_ready().any() || !answers_.empty());
+  return (passed || build() || taken || resumed) && (queue_.lists_ready().any() || !answers_.empty());
 }
 
 // Stores nothing while no answer waits: the answer bypasses an empty queue, in RTL too. Stores a READ with
 // more responses after its first.
 bool Response::pass() {
-  if (answers_.empty() || !responses_built_.has_credit())
+  if (answers_.empty() || !responses_built_.has_credit() || host_reads_.take_time())
     return false;
   // Builds only the last of several consecutive ACKs.
   if (parameters_.acknowledge_coalescing)
@@ -93,16 +99,46 @@ bool Response::build() {
     return false;
   const uint16_t list = queue_.arbitrate(1);
   const spec::AnswerUnit unit = queue_.front(list);
-  if (work_on(unit, *handle, is_superseded(list, unit)))
+  if (host_reads_.take_time()) [[unlikely]] {
+    if (!has_data(list, unit)) {
+      packets_.release(*handle);
+      queue_.mark_not_ready(queue_.head(list));
+      return true;
+    }
+    reader_ = list;
+  }
+  const bool is_complete = work_on(unit, *handle, is_superseded(list, unit));
+  if (reader_) [[unlikely]] {
+    host_reads_.end(HostReader::response, list);
+    reader_.reset();
+  }
+  if (is_complete)
     queue_.pop_front(list);
   return true;
+}
+
+bool Response::resume_arrived() {
+  bool resumed = false;
+  while (const std::optional<uint16_t> list = host_reads_.take_arrived(HostReader::response)) {
+    queue_.mark_ready(queue_.head(*list));
+    resumed = true;
+  }
+  return resumed;
+}
+
+// Whether the data of the next response is here, or it has none. Otherwise its read is under way.
+bool Response::has_data(uint16_t list, const spec::AnswerUnit& unit) {
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  if (unit.kind() != AnswerKind::read || !found || !is_awaited(*found))
+    return host_reads_.are_here(HostReader::response, list, {});
+  const KeyAccess access = next_access(unit, *found);
+  return host_reads_.are_here(HostReader::response, list, {&access, 1});
 }
 
 // Builds one packet of an answer in this buffer. True: the answer is complete.
 bool Response::work_on(const spec::AnswerUnit& unit, uint16_t handle, bool is_superseded) {
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  const bool is_wanted = found && found->control.destroying() == 0 &&
-                         found->transport().responder().answers_ended() == 0 && !is_superseded;
+  const bool is_wanted = found && is_awaited(*found) && !is_superseded;
   if (!is_wanted)
     packets_.release(handle);
   else if (!build_packet_of(unit, *found, handle))
@@ -145,23 +181,29 @@ bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairPart
   return true;
 }
 
+// The memory of the next response of a READ.
+KeyAccess Response::next_access(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair) {
+  const ResponseRead& read = reads_[static_cast<uint16_t>(unit.read())];
+  return {.underlying_function = unit.underlying_function(),
+          .protection_domain = queue_pair.control.protection_domain(),
+          .key = read.remote_key,
+          .address = read.address + read.offset,
+          .length = std::min(queue_pair.transport().path().mtu_bytes(), read.length - read.offset),
+          .rights = right(spec::AccessFlag::remote_read),
+          .queue_pair_number = unit.queue_pair_number(),
+          .begun = true};
+}
+
 // The next response of a READ; a NAK in its place if memory cannot be read.
 bool Response::build_read(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle) {
   const spec::QueuePairControl& control = queue_pair.control;
   ResponseRead& read = reads_[static_cast<uint16_t>(unit.read())];
-  const uint32_t mtu = queue_pair.transport().path().mtu_bytes();
-  const uint32_t bytes = std::min(mtu, read.length - read.offset);
+  const KeyAccess access = next_access(unit, queue_pair);
+  const auto bytes = static_cast<uint32_t>(access.length);
   wire::PacketFields fields{.packet_sequence_number = psn_add(unit.packet_sequence_number(), read.packets),
                             .message_sequence_number = unit.message_sequence_number()};
-  const AccessFault fault = memory_.read({.underlying_function = unit.underlying_function(),
-                                          .protection_domain = control.protection_domain(),
-                                          .key = read.remote_key,
-                                          .address = read.address + read.offset,
-                                          .length = bytes,
-                                          .rights = right(spec::AccessFlag::remote_read),
-                                          .queue_pair_number = unit.queue_pair_number(),
-                                          .begun = true},
-                                         packets_.bytes(handle) + spec::packet_headroom);
+  const AccessFault fault =
+      host_reads_.read(HostReader::response, reader_, access, packets_.bytes(handle) + spec::packet_headroom);
   if (fault != AccessFault::none) {
     const Syndrome syndrome = syndrome_of(fault);
     fields.opcode = PacketOpcode::reliable_connection_acknowledge;

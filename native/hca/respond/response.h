@@ -6,7 +6,7 @@
 #include "hca/base/event_port.h"
 #include "hca/base/parameters.h"
 #include "hca/lists/hardware_linked_list_queue.h"
-#include "hca/memory/memory_access.h"
+#include "hca/memory/host_reads.h"
 #include "hca/memory/memory_translation.h"
 #include "hca/port/packet_memory.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
@@ -18,17 +18,18 @@
 #include "spec/parameters.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace fpga_verbs::hca {
 
 // Answers requests: ACK, NAK, RNR NAK, RDMA READ responses and atomic responses, for each queue pair in the
 // order of its requests, one packet per step, round robin over queue pairs. A READ stays at the head of its
-// queue pair's list until its last response. With acknowledge coalescing, an ACK is sent only if no other
-// follows it.
+// queue pair's list until its last response, not ready while it waits for data (US8804752). With acknowledge
+// coalescing, an ACK is sent only if no other follows it.
 class Response final : public Block {
 public:
   Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
-           QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
+           QueuePairStateCache& queue_pairs, MemoryTranslation& translation, HostReads& host_reads,
            PacketTemplates& templates, EventPort& events, ResponseReads& reads,
            const ResponderResources& responder_resources, DataLink<spec::AnswerUnit>& answers,
            DataLink<spec::PacketUnit>& responses_built);
@@ -44,8 +45,11 @@ private:
   inline bool pass();
   inline bool take_answer();
   inline bool build();
+  bool resume_arrived();
+  bool has_data(uint16_t list, const spec::AnswerUnit& unit);
   inline bool work_on(const spec::AnswerUnit& unit, uint16_t handle, bool is_superseded);
   inline bool is_superseded(uint16_t list, const spec::AnswerUnit& unit);
+  KeyAccess next_access(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair);
   inline bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair,
                               uint16_t handle);
   bool build_read(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle);
@@ -60,7 +64,7 @@ private:
   PacketMemory& packets_;
   QueuePairStateCache& queue_pairs_;
   MemoryTranslation& translation_;
-  MemoryAccess& memory_;
+  HostReads& host_reads_;
   PacketTemplates& templates_;
   EventPort& events_;
   ResponseReads& reads_;
@@ -68,6 +72,7 @@ private:
   DataLink<spec::AnswerUnit>& answers_;
   DataLink<spec::PacketUnit>& responses_built_;
   HardwareLinkedListQueue<spec::AnswerUnit> queue_;
+  std::optional<uint16_t> reader_; // the list that has its data, while its packet is built
 };
 
 } // namespace fpga_verbs::hca

@@ -20,13 +20,28 @@ KeyAccess access_of(const spec::QueuePairControl& control, const spec::GatherEnt
           .length = entry.length()};
 }
 
+// A retry, or the end of its queue pair, may have overtaken a command.
+bool is_abandoned(const QueuePairParts& queue_pair, const Execution& execution) {
+  return queue_pair.control.destroying() != 0 ||
+         execution.retry_epoch != queue_pair.transport().completion().retry_epoch();
+}
+
+// Whether the next packet of a command carries data from host memory.
+bool needs_data(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb) {
+  const spec::CommandHeader& header = pcb.header();
+  return control.state() != spec::QueuePairState::error && control.send_error() == 0 &&
+         pcb.execution.kick.status() == CompletionStatus::success && !is_local_operation(header.opcode()) &&
+         !is_read_or_atomic(header.opcode()) && header.inline_data() == 0;
+}
+
 } // namespace
 
 Dma::Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,
-         MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
-         DataLink<spec::PacketUnit>& packets_gathered, const DataLink<spec::PacketUnit>& requests_built)
-    : buffers_(buffers), queue_pairs_(queue_pairs), memory_(memory), keys_(keys), windows_(keys),
-      packets_(packets), executions_(executions), packets_gathered_(packets_gathered),
+         MemoryAccess& memory, HostReads& reads, KeyTable& keys, PacketMemory& packets,
+         DataLink<spec::KickUnit>& executions, DataLink<spec::PacketUnit>& packets_gathered,
+         const DataLink<spec::PacketUnit>& requests_built)
+    : buffers_(buffers), queue_pairs_(queue_pairs), memory_(memory), reads_(reads), keys_(keys),
+      windows_(keys), packets_(packets), executions_(executions), packets_gathered_(packets_gathered),
       most_on_way_(static_cast<uint32_t>(requests_built.depth())),
       // Each command holds an execution credit, so that there is an entry for each.
       commands_({.entries = execution_credits(parameters),
@@ -35,7 +50,9 @@ Dma::Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, Queue
       waiting_(execution_credits(parameters)) {}
 
 bool Dma::step() {
-  const bool resumed = resume_waiting();
+  bool resumed = resume_waiting();
+  if (reads_.take_time()) [[unlikely]]
+    resumed |= resume_arrived();
   const bool passed = commands_.empty() && pass();
   const bool taken = !passed && take_command();
   return (passed || serve() || taken || resumed) && (commands_.lists_ready().any() || !executions_.empty());
@@ -55,7 +72,7 @@ std::optional<uint16_t> Dma::buffer_for_packet() {
 // Nothing is stored while no command waits: an empty queue is bypassed, in RTL too. A command with more
 // packets is stored behind its first, and one that waits.
 bool Dma::pass() {
-  if (executions_.empty())
+  if (executions_.empty() || reads_.take_time())
     return false;
   const std::optional<uint16_t> packet = buffer_for_packet();
   if (!packet)
@@ -66,7 +83,7 @@ bool Dma::pass() {
 }
 
 Dma::Taken Dma::take_at_once(const spec::KickUnit& kick) {
-  if (!commands_.empty())
+  if (!commands_.empty() || reads_.take_time())
     return Taken::no;
   const std::optional<uint16_t> packet = buffer_for_packet();
   if (!packet)
@@ -98,6 +115,15 @@ bool Dma::resume_waiting() {
   return true;
 }
 
+bool Dma::resume_arrived() {
+  bool resumed = false;
+  while (const std::optional<uint16_t> list = reads_.take_arrived(HostReader::dma)) {
+    commands_.mark_ready(commands_.head(*list));
+    resumed = true;
+  }
+  return resumed;
+}
+
 bool Dma::take_command() {
   if (executions_.empty())
     return false;
@@ -116,7 +142,20 @@ bool Dma::serve() {
   if (!packet)
     return false;
   const uint16_t list = commands_.arbitrate(1);
-  switch (serve_train(list, *packet)) {
+  if (reads_.take_time()) [[unlikely]] {
+    if (!has_data(list)) {
+      packets_.release(*packet);
+      commands_.mark_not_ready(commands_.head(list));
+      return true;
+    }
+    reader_ = list;
+  }
+  const Progress progress = serve_train(list, *packet);
+  if (reader_) [[unlikely]] {
+    reads_.end(HostReader::dma, list);
+    reader_.reset();
+  }
+  switch (progress) {
   case Progress::done:
     commands_.pop_front(list);
     break;
@@ -134,7 +173,7 @@ bool Dma::serve() {
 Dma::Progress Dma::serve_train(uint16_t list, uint16_t packet) {
   const spec::KickUnit kick = commands_.front(list);
   const bool is_alone = executions_.empty() && commands_.lists_ready().find_next(list) == list;
-  uint32_t left = is_alone ? most_packets_ : 1;
+  uint32_t left = is_alone && !reader_ ? most_packets_ : 1;
   for (std::optional<uint16_t> next = packet;;) {
     const Progress progress = work_on(kick, *next);
     if (progress != Progress::more || --left == 0)
@@ -145,16 +184,25 @@ Dma::Progress Dma::serve_train(uint16_t list, uint16_t packet) {
   }
 }
 
+// Whether the data of a list's next packet is here, or it needs none. Otherwise its reads are under way.
+bool Dma::has_data(uint16_t list) {
+  const spec::KickUnit kick = commands_.front(list);
+  const PhysicalCollectBuffer& pcb = buffers_[static_cast<uint16_t>(kick.physical_collect_buffer())];
+  accesses_.clear();
+  const auto found = queue_pairs_.find(kick.underlying_function(), kick.queue_pair_number());
+  if (found && !is_abandoned(*found, pcb.execution) && needs_data(found->control, pcb))
+    list_accesses(found->control, pcb);
+  return reads_.are_here(HostReader::dma, list, accesses_);
+}
+
 // The next packet of a command, in this buffer if it has one.
 Dma::Progress Dma::work_on(const spec::KickUnit& kick, uint16_t packet) {
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
   PhysicalCollectBuffer& pcb = buffers_[buffer];
   Execution& execution = pcb.execution;
   const auto found = queue_pairs_.find(kick.underlying_function(), kick.queue_pair_number());
-  // A retry, or the end of its queue pair, may have overtaken the command: it goes no further, and ends
-  // behind those of its packets that are on their way.
-  const bool abandoned = !found || found->control.destroying() != 0 ||
-                         execution.retry_epoch != found->transport().completion().retry_epoch();
+  // An abandoned command goes no further, and ends behind those of its packets that are on their way.
+  const bool abandoned = !found || is_abandoned(*found, execution);
   const bool first = execution.next_packet == 0;
   const bool is_local = is_local_operation(pcb.header().opcode());
   if (!abandoned && execution.kick.status() == CompletionStatus::success) {
@@ -255,13 +303,34 @@ CompletionStatus Dma::read_list(const spec::QueuePairControl& control, PhysicalC
     KeyAccess access = access_of(control, entry);
     access.address += offset - execution.entry_begin;
     access.length = piece;
-    if (memory_.read(access, target) != AccessFault::none)
+    if (reads_.read(HostReader::dma, reader_, access, target) != AccessFault::none)
       return CompletionStatus::local_protection_error;
     target += piece;
     offset += piece;
     bytes -= piece;
   }
   return CompletionStatus::success;
+}
+
+// The accesses of read_list() for the next packet.
+void Dma::list_accesses(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb) {
+  const Execution& execution = pcb.execution;
+  const std::span<const spec::GatherEntry> list = gather_list(pcb);
+  const uint32_t mtu = TransportPath(control).mtu_bytes();
+  uint64_t offset = uint64_t{execution.next_packet} * mtu;
+  const uint64_t packet_end = std::min(offset + mtu, execution.message_length);
+  uint64_t entry_begin = execution.entry_begin;
+  for (uint32_t index = execution.gather_entry; offset < packet_end; ++index) {
+    const uint64_t entry_end = entry_begin + list[index].length();
+    if (const uint64_t end = std::min(packet_end, entry_end); end > offset) {
+      KeyAccess access = access_of(control, list[index]);
+      access.address += offset - entry_begin;
+      access.length = end - offset;
+      accesses_.push_back(access);
+      offset = end;
+    }
+    entry_begin = entry_end;
+  }
 }
 
 // The memory for an answer must be accessible before the request is sent.

@@ -6,6 +6,7 @@
 #include "hca/base/parameters.h"
 #include "hca/collect/physical_collect_buffer.h"
 #include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/memory/host_reads.h"
 #include "hca/memory/key_table.h"
 #include "hca/memory/memory_access.h"
 #include "hca/memory/memory_windows.h"
@@ -15,6 +16,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace fpga_verbs::hca {
 
@@ -24,11 +26,13 @@ namespace fpga_verbs::hca {
 class Dma final : public Block, public UnitTaker<spec::KickUnit> {
 public:
   Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,
-      MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
-      DataLink<spec::PacketUnit>& packets_gathered, const DataLink<spec::PacketUnit>& requests_built);
+      MemoryAccess& memory, HostReads& reads, KeyTable& keys, PacketMemory& packets,
+      DataLink<spec::KickUnit>& executions, DataLink<spec::PacketUnit>& packets_gathered,
+      const DataLink<spec::PacketUnit>& requests_built);
 
   // Takes one command, and gathers one packet, or a train, or executes one bind or invalidate. A bind or
-  // invalidate that waits for an idle key blocks only its own queue pair.
+  // invalidate that waits for an idle key blocks only its own queue pair, and so does a packet that waits for
+  // its data (US8804752, DMA module).
   bool step() override;
 
   // Whether up to 16 packets of a message are gathered in one step, if no other command waits. Forbidden at
@@ -52,6 +56,8 @@ private:
   inline Progress begin(const spec::KickUnit& kick, uint16_t packet);
   inline bool take_command();
   inline bool resume_waiting();
+  bool resume_arrived();
+  bool has_data(uint16_t list);
   inline bool serve();
   inline Progress serve_train(uint16_t list, uint16_t packet);
   inline Progress work_on(const spec::KickUnit& kick, uint16_t packet);
@@ -61,12 +67,14 @@ private:
                                        uint16_t packet);
   inline spec::CompletionStatus read_list(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
                                           uint64_t offset, uint8_t* target, uint32_t bytes);
+  void list_accesses(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb);
   spec::CompletionStatus check_scatter(const spec::QueuePairControl& control,
                                        const PhysicalCollectBuffer& pcb);
 
   PhysicalCollectBuffers& buffers_;
   QueuePairStateCache& queue_pairs_;
   MemoryAccess& memory_;
+  HostReads& reads_;
   KeyTable& keys_;
   MemoryWindows windows_;
   PacketMemory& packets_;
@@ -77,6 +85,8 @@ private:
   HardwareLinkedListQueue<spec::KickUnit> commands_; // index: queue pair
   BitMask waiting_;                                  // lists whose first command waits for a key
   uint32_t idle_seen_ = 0;                           // KeyTable::idle_count() when they were looked at
+  std::vector<KeyAccess> accesses_;                  // of the next packet of a command
+  std::optional<uint16_t> reader_;                   // the list that has its data, while its packet is filled
 };
 
 } // namespace fpga_verbs::hca
