@@ -153,7 +153,7 @@ module queue_pairs #(
       .*
   );
 
-  // Who there is, and what each is.
+  // The numbers of queue pairs, and the context of each.
   logic pin, pin_ready, pinned, pinned_done, check_read, check_read_ready, check_answer;
   logic [NUMBER_WIDTH-1:0] pin_number, check_read_number;
   logic [FUNCTION_WIDTH-1:0] unused_function;

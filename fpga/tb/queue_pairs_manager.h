@@ -28,7 +28,7 @@ public:
   using Command = spec::ManagerCommand;
   using QueuePair = DestinationTraffic::QueuePair;
 
-  // What the directory has at an index, as far as it was answered.
+  // The entry of the directory at an index, as far as it was answered.
   struct Known {
     uint32_t number = 0;
     unsigned underlying_function = 0;
@@ -149,8 +149,8 @@ private:
       at_taken_ = at_taken;
       is_command_ = true;
       ++commands;
-      host.begin_write(
-          rtl_, {.address = spec::manager_port::command, .value = static_cast<uint32_t>(command)});
+      host.begin_write(rtl_,
+                       {.address = spec::manager_port::command, .value = static_cast<uint32_t>(command)});
     });
     plan_.push_back([=, this] {
       at_read_ = [=, this](uint32_t bits) {
@@ -467,8 +467,8 @@ private:
   // A work request of the function's queue pair fails, or of another function's, which changes nothing.
   void fail(const QueuePair& queue_pair) {
     const uint32_t number = queue_pair.number;
-    const unsigned function = random_.once(3) ? random_.below(DestinationModel::functions)
-                                              : queue_pair.underlying_function;
+    const unsigned function =
+        random_.once(3) ? random_.below(DestinationModel::functions) : queue_pair.underlying_function;
     plan_.push_back([=, this] {
       rtl_.fail = rtl_.fail_enters_error = 1;
       rtl_.fail_number = number;
@@ -513,7 +513,7 @@ private:
   DestinationModel& model_;
   DestinationTraffic& traffic_;
   Rtl& rtl_;
-  std::function<void()> changed_; // packets under way may find this from now on
+  std::function<void()> changed_;                // packets under way may find this from now on
   std::function<uint32_t(uint32_t)> references_; // that blocks behind have to a queue pair of this number
   std::deque<std::function<void()>> plan_;
   std::function<void()> at_taken_;

@@ -92,11 +92,12 @@ public:
     const uint64_t packets = packets_;
     const uint64_t passed = passed_;
     stream();
-    std::printf("%llu packets in %llu clocks, %llu passed, %llu with one verdict, %zu reasons, %llu commands, "
-                "%llu queue pairs destroyed, %llu not yet, %llu quiet, %llu failures, %llu contexts read\n",
-                number(packets), number(clocks_), number(passed), number(certain), reasons_.size(),
-                number(manager_.commands), number(manager_.destroyed), number(manager_.destroys_refused),
-                number(manager_.quiets), number(manager_.failures), number(contexts_read_));
+    std::printf(
+        "%llu packets in %llu clocks, %llu passed, %llu with one verdict, %zu reasons, %llu commands, "
+        "%llu queue pairs destroyed, %llu not yet, %llu quiet, %llu failures, %llu contexts read\n",
+        number(packets), number(clocks_), number(passed), number(certain), reasons_.size(),
+        number(manager_.commands), number(manager_.destroyed), number(manager_.destroys_refused),
+        number(manager_.quiets), number(manager_.failures), number(contexts_read_));
     return 0;
   }
 
@@ -128,7 +129,7 @@ private:
     uint32_t number = 0;
     uint64_t clock = 0;
   };
-  // What writers wrote last: a field of each.
+  // The value that writers wrote last, for a field of each.
   struct Written {
     uint32_t number = 0;
     uint64_t clock = 0;
@@ -187,7 +188,8 @@ private:
       model_.queue_pairs.resume(pending->number);
     model_.queue_pairs.take_quiet();
     add(packet, verdict_of(packet));
-    const auto found = std::ranges::find(traffic_.live, pending->number, &DestinationTraffic::QueuePair::number);
+    const auto found =
+        std::ranges::find(traffic_.live, pending->number, &DestinationTraffic::QueuePair::number);
     if (found != traffic_.live.end() && found->is_quiescing)
       model_.queue_pairs.quiesce(pending->number);
     else
@@ -283,7 +285,8 @@ private:
         queue_pair = static_cast<uint32_t>(value);
     });
     // Those before it were dropped.
-    while (!under_way_.empty() && under_way_.front().parsed.parsed.fields.packet_sequence_number != sequence) {
+    while (!under_way_.empty() &&
+           under_way_.front().parsed.parsed.fields.packet_sequence_number != sequence) {
       drop(under_way_.front());
       under_way_.pop_front();
     }
@@ -291,8 +294,7 @@ private:
       differ(place_, "packets that come out", 1, 0);
     UnderWay packet = std::move(under_way_.front());
     under_way_.pop_front();
-    const Verdict verdict{.queue_pair = queue_pair,
-                          .underlying_function = rtl_.checked_underlying_function};
+    const Verdict verdict{.queue_pair = queue_pair, .underlying_function = rtl_.checked_underlying_function};
     if (std::ranges::find(packet.verdicts, verdict) == packet.verdicts.end())
       differ(place_, "a packet that passes, by its queue pair", queue_pair,
              packet.verdicts.front().queue_pair);
@@ -370,8 +372,8 @@ private:
     rtl_.read = 1U << reader;
     for (uint32_t bit = 0; bit < 24; ++bit) {
       const uint32_t at = reader * 24 + bit;
-      rtl_.read_number[at / 32] =
-          (rtl_.read_number[at / 32] & ~(1U << at % 32)) | (asked >> bit & 1) << at % 32;
+      rtl_.read_number[at / 32] = (rtl_.read_number[at / 32] & ~(1U << at % 32)) | (asked >> bit & 1)
+                                                                                       << at % 32;
     }
     asking_ = {.number = asked, .clock = place_.clock};
   }
@@ -410,7 +412,8 @@ private:
     spec::QueuePairResponder expected_responder;
     std::memcpy(&responder, &rtl_.answer_responder, sizeof responder);
     std::memcpy(&expected_responder, written.receive.data(), sizeof responder);
-    expect(place_, "progress within a message", responder.current_offset(), expected_responder.current_offset());
+    expect(place_, "progress within a message", responder.current_offset(),
+           expected_responder.current_offset());
   }
   void write_contexts() {
     rtl_.completion_write = rtl_.receive_write = 0;
@@ -463,8 +466,8 @@ private:
         differ(place_, "packets and commands under way", under_way_.size(), 0);
       begin_clock(false);
       step();
-      const bool rests = rtl_.free == buffers && held_.empty() && manager_.is_idle() && !rtl_.link_tvalid &&
-                         sent_ == 0;
+      const bool rests =
+          rtl_.free == buffers && held_.empty() && manager_.is_idle() && !rtl_.link_tvalid && sent_ == 0;
       still = rests ? still + 1 : 0;
     }
     for (const UnderWay& packet : under_way_)

@@ -10,6 +10,7 @@
 #include "board/transaction_trace.h"
 #include "board/wakeups.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -49,7 +50,9 @@ public:
   void release_held();
 
   // The clock tick of the next timer; no_deadline: none.
-  uint64_t next_deadline() const;
+  uint64_t next_deadline() const {
+    return held_.any() ? std::min(device_deadline_, held_.next_deadline()) : device_deadline_;
+  }
 
   const BarMap& map() const { return map_; }
 

@@ -125,6 +125,7 @@ void HcaBlocks::pass_by_empty_links(bool on) {
   pass_by(links.requests_arrived, &receive);
   pass_by(links.requests_accepted, &receive_queue_entry_handler);
   pass_by(links.requests_placed, &dma_validation);
+  pass_by(links.responses_built, &port);
   descriptor_fetch.allow_at_once(on);
   virtual_kick.allow_trains(on);
   dma.allow_trains(on);

@@ -47,7 +47,7 @@ Sent FabricPort::hand_over(Lane lane, std::span<const Outgoing> train) {
     return Link::hand_over(lane, train);
   FabricPort* const to = fabric_.find(key_of(link_layer_, destination));
   if (to == nullptr)
-    return {.result = SendResult::unreachable};
+    return {.result = SendResult::unreachable, .may_wait = false};
   return to->receive(lane, number_, train.size(), [train](Slot& slot, size_t i) {
     slot.buffer.swap(*train[i].buffer);
     slot.packet = train[i].packet();
@@ -68,16 +68,16 @@ template <class Put> Sent FabricPort::receive(Lane lane, unsigned from, size_t c
   Inbox& to = inbox(lane);
   const std::scoped_lock lock(mutex_);
   if (receiver_ == nullptr)
-    return {.result = SendResult::unreachable};
+    return {.result = SendResult::unreachable, .may_wait = false};
   const size_t tail = to.tail.load(std::memory_order_relaxed);
   const auto room = [&] { return inbox_packets - (tail - to.head.load(std::memory_order_seq_cst)); };
-  Sent sent{.packets = count};
+  Sent sent{.packets = count, .may_wait = false};
   if (size_t free = room(); free < count) [[unlikely]] {
     // The holder looks for who waits after it has made room: it sees the bit, or the room is seen here.
     to.waiting.fetch_or(uint64_t{1} << from, std::memory_order_seq_cst);
     free = room();
     if (free < count)
-      sent = {.packets = free, .result = SendResult::paused};
+      sent = {.packets = free, .result = SendResult::paused, .may_wait = false};
     if (free == 0)
       return sent;
   }
@@ -95,6 +95,7 @@ std::span<const uint8_t> FabricPort::front(Lane lane) {
 
 Arrival FabricPort::take(Lane first, unsigned open, PacketBuffer& buffer) {
   Arrival arrival;
+  arrival.may_wait = false;
   for (const Lane lane : {first, other(first)}) {
     Inbox& from = inbox(lane);
     if ((open >> static_cast<unsigned>(lane) & 1) == 0 || from.empty())

@@ -39,6 +39,7 @@ struct Outgoing {
 struct Sent {
   size_t packets = 0;
   SendResult result = SendResult::sent;
+  bool may_wait = true; // packets may wait on the link until flush()
 };
 
 // The next packet of a link.
@@ -47,6 +48,7 @@ struct Arrival {
   Lane lane = Lane::responses;
   bool is_too_long = false; // the packet was: it is gone
   bool more = false;        // there are others, on any lane
+  bool may_wait = true;     // others may be in flight until next_deadline()
 };
 
 // Receives notifications that a packet has arrived on a link, or that a paused link has room again. Called on

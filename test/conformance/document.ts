@@ -61,7 +61,7 @@ export function conformanceDocument(): string {
     '',
     '## The local ACK timeout of a path',
     '',
-    "A requester that waits too short repeats packets that are not lost; one that waits too long notices a loss late. With `packetLifetime`, `connectQueuePair` gives a reliable connection the least local ACK timeout that holds a packet's way there and back and the work of the peer (InfiniBand volume 1, 9.7.6.1.3): 4.096 µs × 2^timeout ≥ 2 × packet lifetime + target ACK delay. The device reports its target ACK delay (`local_ca_ack_delay` of `ibv_query_device`), and `addressOf()` tells it to the peer. Both are exponents of 4.096 µs, as in a path record. A loss is detected between one and four times the timeout.",
+    "A requester with a short local ACK timeout repeats packets that are not lost; with a long one it notices a loss late. With `packetLifetime`, `connectQueuePair` sets the shortest timeout that covers a packet's way to the peer and back and the work of the peer (InfiniBand volume 1, 9.7.6.1.3): 4.096 µs × 2^timeout ≥ 2 × packet lifetime + target ACK delay. The device reports its target ACK delay (`local_ca_ack_delay` of `ibv_query_device`), and `addressOf()` tells it to the peer. Both are exponents of 4.096 µs, as in a path record. A loss is detected between one and four times the timeout.",
     '',
     '```',
     '$ hca info -v | grep ack_delay',

@@ -40,12 +40,12 @@ describe('drawings of the blocks', () => {
     expect(kicks.ports).toContainEqual({ direction: 'output', name: 'kick_collected_ready', width: '' });
     expect(parts).toContainEqual(expect.objectContaining({ name: 'credit_pool', times: 2 }));
     expect(registers).toEqual(expect.arrayContaining(['first_valid', 'was_refused', 'last_started']));
-    const hostMemory = structureOf('host_memory');
-    expect(hostMemory.memories).toContainEqual({
-      name: 'faults',
-      words: 'UNDERLYING_FUNCTIONS',
-      width: '[63:0]',
+    const receiver = structureOf('packet_receiver');
+    expect(receiver.memories).toContainEqual({
+      name: 'facts',
+      words: 'BUFFERS',
+      width: '[FIELDS+12:0]',
     });
-    expect(hostMemory.registers).not.toContain('faults');
+    expect(receiver.registers).not.toContain('facts');
   });
 });

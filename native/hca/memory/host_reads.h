@@ -71,7 +71,7 @@ private:
 
   enum class State : uint8_t { none, waits_for_tag, under_way, here };
 
-  // What a list waits for.
+  // The read that a list waits for.
   struct Read {
     State state = State::none;
     AccessFault fault = AccessFault::none;

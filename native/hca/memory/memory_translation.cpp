@@ -130,16 +130,30 @@ void MemoryTranslation::remember(const KeyAccess& access) {
   }
   const uint64_t in_page = place & (page_bytes - 1);
   const uint64_t before = std::min(in_page, offset);
-  grants_[grant_of(access.key)] = {.version = keys_.version(),
-                                   .address = access.address - before,
-                                   .bytes = before + std::min(pages_bytes - in_page, left),
-                                   .dma_address = *dma_page + in_page - before,
-                                   .key = access.key,
-                                   .protection_domain = access.protection_domain,
-                                   .rights = access.rights,
-                                   .queue_pair_number = access.queue_pair_number,
-                                   .underlying_function = access.underlying_function,
-                                   .any_queue_pair = !is_window};
+  grants_[grant_of(access.key)].take({.version = keys_.version(),
+                                      .address = access.address - before,
+                                      .bytes = before + std::min(pages_bytes - in_page, left),
+                                      .dma_address = *dma_page + in_page - before,
+                                      .key = access.key,
+                                      .protection_domain = access.protection_domain,
+                                      .rights = access.rights,
+                                      .queue_pair_number = access.queue_pair_number,
+                                      .underlying_function = access.underlying_function,
+                                      .any_queue_pair = !is_window});
+}
+
+// Memory behind that of the grant, for the same accesses, extends it: in the end it covers all of a region
+// that is contiguous.
+void MemoryTranslation::Grant::take(const Grant& next) {
+  const uint64_t offset = next.address - address;
+  if (version != next.version || key != next.key || underlying_function != next.underlying_function ||
+      protection_domain != next.protection_domain || rights != next.rights ||
+      queue_pair_number != next.queue_pair_number || offset > bytes ||
+      next.dma_address != dma_address + offset) {
+    *this = next;
+    return;
+  }
+  bytes = std::max(bytes, offset + next.bytes);
 }
 
 const MemoryTranslation::CachedLine* MemoryTranslation::fetch(uint32_t line) {

@@ -135,6 +135,8 @@ private:
     uint32_t queue_pair_number = 0;
     unsigned underlying_function = 0;
     bool any_queue_pair = false; // it is no window
+
+    void take(const Grant& next);
   };
   static constexpr size_t grants = 16;
   static constexpr size_t grant_of(uint32_t key) { return KeyTable::index_of(key) % grants; }

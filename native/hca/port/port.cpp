@@ -27,7 +27,7 @@ bool Port::step() {
     receive_more();
   if (worked && (arrived_ != 0 || has_leaving()))
     return true;
-  if (std::exchange(unflushed_, false))
+  if (std::exchange(unflushed_, false)) [[unlikely]]
     for (link::Link* const link : attachments_.links)
       if (link != nullptr)
         link->flush();
@@ -37,6 +37,8 @@ bool Port::step() {
 uint64_t Port::next_deadline() const {
   const uint64_t since = std::min(leaving_[0].since, leaving_[1].since);
   uint64_t deadline = since == never ? never : since + discard_limit_;
+  if (!may_arrive_later_)
+    return deadline;
   for (const link::Link* const link : attachments_.links)
     if (link != nullptr)
       deadline = std::min(deadline, link->next_deadline());
@@ -60,7 +62,6 @@ bool Port::send_next() {
 
 bool Port::send_front(Lane lane) {
   Leaving& leaving = leaving_[static_cast<size_t>(lane)];
-  unflushed_ = true;
   const spec::PacketUnit unit = leaving.built.front();
   const auto handle = static_cast<uint16_t>(unit.packet());
   const unsigned port = packet_memory_[handle].port;
@@ -84,16 +85,42 @@ bool Port::send_front(Lane lane) {
   if (leaving.built.size() > 1 && most_packets_ > 1 &&
       leaving_[static_cast<size_t>(link::other(lane))].built.empty())
     return send_train(leaving, lane, *link, destination);
-  const link::Outgoing alone{&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
-  const link::SendResult result = link->hand_over(lane, {&alone, 1}).result;
+  const link::SendResult result = send_alone(lane, handle, *link);
   if (result != link::SendResult::sent)
     return end_train(leaving, result);
-  PortCounters& counters = counters_of(port);
+  finish(leaving);
+  return true;
+}
+
+// A packet to another board, which is then released if it was sent.
+link::SendResult Port::send_alone(Lane lane, uint16_t handle, link::Link& link) {
+  const auto bytes = packet_memory_.wire(handle);
+  const link::Outgoing alone{&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
+  const link::Sent sent = link.hand_over(lane, {&alone, 1});
+  note_sent(sent.may_wait);
+  if (sent.result != link::SendResult::sent)
+    return sent.result;
+  PortCounters& counters = counters_of(packet_memory_[handle].port);
   ++counters.packets_out;
   counters.bytes_out += bytes.size();
-  finish(leaving);
   packet_memory_.release(handle);
-  return true;
+  return sent.result;
+}
+
+// A response that another board can take now. All others go through the link between the blocks.
+Port::Taken Port::take_at_once(const spec::PacketUnit& response) {
+  const auto handle = static_cast<uint16_t>(response.packet());
+  const unsigned port = packet_memory_[handle].port;
+  link::Link* const link = attachments_.links[port - 1];
+  if (has_leaving() || !attributes_.enabled(port) || link == nullptr || attachments_.tap != nullptr)
+    return Taken::no;
+  const link::Address destination =
+      link::destination_of(attributes_.link_layer(), packet_memory_.wire(handle));
+  if (link::is_multicast(attributes_.link_layer(), destination) || attributes_.owner_of(destination) ||
+      send_alone(Lane::responses, handle, *link) != link::SendResult::sent)
+    return Taken::no;
+  out_.went(Lane::responses);
+  return unflushed_ ? Taken::more : Taken::done;
 }
 
 // The first packet, and those behind it that leave by the same port to the same address.
@@ -113,6 +140,7 @@ bool Port::send_train(Leaving& leaving, Lane lane, link::Link& link, link::Addre
     train[count] = {&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
   }
   const link::Sent sent = link.hand_over(lane, {train.data(), count});
+  note_sent(sent.may_wait);
   if (sent.packets == 0)
     return end_train(leaving, sent.result);
   PortCounters& counters = counters_of(port);
@@ -130,6 +158,7 @@ bool Port::send_train(Leaving& leaving, Lane lane, link::Link& link, link::Addre
 bool Port::send_shown(Leaving& leaving, Lane lane, link::Link& link) {
   const auto handle = static_cast<uint16_t>(leaving.built.front().packet());
   const link::SendResult result = link.send(lane, packet_memory_.wire(handle));
+  note_sent(true);
   if (result != link::SendResult::sent)
     return end_train(leaving, result);
   count_out(packet_memory_[handle].port, handle);
@@ -175,6 +204,7 @@ bool Port::send_to_group(Lane lane, const spec::PacketUnit& unit) {
   const auto bytes = packet_memory_.wire(handle);
   link::Link* const link = attachments_.links[port - 1];
   const link::SendResult result = link == nullptr ? link::SendResult::unreachable : link->send(lane, bytes);
+  note_sent(true);
   if (result == link::SendResult::paused)
     return wait(leaving, PortDiscard::paused);
   const bool is_looped = !groups_.empty() && loop_copy(handle);
@@ -267,6 +297,7 @@ bool Port::receive_from(unsigned port, link::Link& link) {
   const link::Arrival arrival =
       link.take(turn.first(), has_room ? link::every_lane : responses_alone, buffer);
   note_arrived(port, arrival.more);
+  may_arrive_later_ |= arrival.may_wait;
   if (!has_room && arrival.more)
     packet_memory_.want(PacketUse::receive);
   if (arrival.is_too_long)
@@ -295,6 +326,7 @@ bool Port::drop_arrived(unsigned port, link::Link& link) {
   if (dropped)
     count_discard(port, PortDiscard::port_down);
   note_arrived(port, dropped);
+  may_arrive_later_ = true;
   return dropped;
 }
 

@@ -35,7 +35,7 @@ struct PortAttachments {
 // limit; responses have separate buffers. A packet to a multicast group goes to the link, and also returns if
 // the device has group members; packet_receiver selects them. A packet that has arrived on a link stays there
 // until there is a buffer for it. In both directions responses go first, with requests in between (LaneTurn).
-class Port final : public Block {
+class Port final : public Block, public UnitTaker<spec::PacketUnit> {
 public:
   Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory, const PortAttributes& attributes,
        const MulticastGroups& groups, const PortAttachments& attachments,
@@ -44,6 +44,9 @@ public:
 
   // Lets one packet leave or arrive, alternately if both can; of a train, several.
   bool step() override;
+
+  // A response, while no other packet waits to leave.
+  Taken take_at_once(const spec::PacketUnit& response) override;
 
   // Whether up to 16 packets to one destination leave in one step, if none waits on the other lane, and up to
   // 16 arrive, while none waits to leave. Forbidden at first.
@@ -55,7 +58,7 @@ public:
   // A link has reported a packet, or room for one, or the deadline of one has arrived.
   void look_in() {
     arrived_ = every_port();
-    unflushed_ = true;
+    unflushed_ = may_wait_;
   }
   void notice_deadline() { look_in(); }
 
@@ -84,6 +87,11 @@ private:
   bool wait(Leaving& leaving, spec::PortDiscard reason);
   inline void finish(Leaving& leaving);
   void discard(Leaving& leaving, spec::PortDiscard reason);
+  link::SendResult send_alone(link::Lane lane, uint16_t handle, link::Link& link);
+  void note_sent(bool may_wait) {
+    may_wait_ |= may_wait;
+    unflushed_ |= may_wait;
+  }
   bool send_train(Leaving& leaving, link::Lane lane, link::Link& link, link::Address destination);
   bool send_shown(Leaving& leaving, link::Lane lane, link::Link& link);
   bool end_train(Leaving& leaving, link::SendResult result);
@@ -115,7 +123,9 @@ private:
   unsigned arrived_ = every_port(); // a bit for each port whose link may have a packet
   unsigned receive_turn_ = 0;       // port that is looked at last
   bool send_turn_ = false;
-  bool unflushed_ = true; // a link may have a packet that was put on it and has not left
+  bool unflushed_ = false;        // a link may have a packet that was put on it and has not left
+  bool may_wait_ = false;         // a link has taken a packet that it does not send before flush()
+  bool may_arrive_later_ = false; // a link has, or had, packets that arrive at its deadline
   LaneTurn out_;
   std::array<LaneTurn, spec::ports> in_; // by port
 };

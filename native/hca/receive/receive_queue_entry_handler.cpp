@@ -42,7 +42,7 @@ bool ReceiveQueueEntryHandler::step() {
 }
 
 ReceiveQueueEntryHandler::Taken ReceiveQueueEntryHandler::take_at_once(const spec::ReceiveUnit& unit) {
-  if (unit.action() == spec::ReceiveAction::send || !queue_.empty() || !requests_placed_.has_credit())
+  if (!queue_.empty() || !requests_placed_.has_credit() || !has_place(unit))
     return Taken::no;
   requests_placed_.hand_over(unit);
   return Taken::done;

@@ -88,7 +88,7 @@ private:
   inline bool take_accepted();
   inline bool pass();
   inline bool has_place(const spec::ReceiveUnit& unit);
-  inline bool place(const spec::ReceiveUnit& unit, Packet& packet);
+  [[gnu::noinline]] bool place(const spec::ReceiveUnit& unit, Packet& packet);
   inline std::optional<uint8_t> find(Key key) const;
   inline void forget(uint8_t place);
   inline std::optional<uint8_t> take_place();

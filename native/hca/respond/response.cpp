@@ -255,7 +255,11 @@ void Response::send(const spec::AnswerUnit& unit, const spec::QueuePairControl& 
   built.set_queue_pair_number(unit.queue_pair_number());
   built.set_first(spec::traits_of(fields.opcode).begins_message() ? 1 : 0);
   built.set_last(spec::traits_of(fields.opcode).ends_message() ? 1 : 0);
-  responses_built_.push(built);
+  // The last of an answer with others behind it leaves with them.
+  if (built.last() != 0 && queue_.empty() && answers_.size() == 1)
+    responses_built_.hand_over(built);
+  else
+    responses_built_.push(built);
 }
 
 void Response::count(const spec::AnswerUnit& unit, uint8_t syndrome) {
