@@ -90,6 +90,8 @@ bool DeviceSide::play(const Transaction& transaction) {
 
 void DeviceSide::release_held() { release_due(true); }
 
+uint64_t DeviceSide::next_deadline() const { return std::min(device_deadline_, held_.next_deadline()); }
+
 bool DeviceSide::next_message() {
   if (message_left())
     return true;

@@ -10,7 +10,6 @@
 #include "board/transaction_trace.h"
 #include "board/wakeups.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -50,9 +49,7 @@ public:
   void release_held();
 
   // The clock tick of the next timer; no_deadline: none.
-  uint64_t next_deadline() const {
-    return held_.any() ? std::min(device_deadline_, held_.next_deadline()) : device_deadline_;
-  }
+  uint64_t next_deadline() const;
 
   const BarMap& map() const { return map_; }
 

@@ -95,7 +95,6 @@ std::span<const uint8_t> FabricPort::front(Lane lane) {
 
 Arrival FabricPort::take(Lane first, unsigned open, PacketBuffer& buffer) {
   Arrival arrival;
-  arrival.may_wait = false;
   for (const Lane lane : {first, other(first)}) {
     Inbox& from = inbox(lane);
     if ((open >> static_cast<unsigned>(lane) & 1) == 0 || from.empty())

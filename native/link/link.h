@@ -48,7 +48,6 @@ struct Arrival {
   Lane lane = Lane::responses;
   bool is_too_long = false; // the packet was: it is gone
   bool more = false;        // there are others, on any lane
-  bool may_wait = true;     // others may be in flight until next_deadline()
 };
 
 // Receives notifications that a packet has arrived on a link, or that a paused link has room again. Called on

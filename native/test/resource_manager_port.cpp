@@ -38,6 +38,8 @@ Napi::Function ResourceManagerPort::define(Napi::Env env) {
                          InstanceMethod("longestTable", &P::longest_table),
                          InstanceMethod("entriesFree", &P::entries_free),
                          InstanceMethod("checkAccess", &P::check_access),
+                         InstanceMethod("remember", &P::remember),
+                         InstanceMethod("findGranted", &P::find_granted),
                          InstanceMethod("locate", &P::locate),
                          InstanceMethod("beginAccess", &P::begin_access),
                          InstanceMethod("endAccess", &P::end_access),
@@ -114,17 +116,30 @@ Napi::Value ResourceManagerPort::entries_free(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), device_.memory_translation.entries_free());
 }
 
-Napi::Value ResourceManagerPort::check_access(const Napi::CallbackInfo& info) {
-  const auto access = info[0].As<Napi::Object>();
+static hca::KeyAccess access_of(const Napi::Value& value) {
+  const auto access = value.As<Napi::Object>();
   const auto small = [&](const char* name) { return access.Get(name).As<Napi::Number>().Uint32Value(); };
-  return Napi::Number::New(info.Env(), static_cast<double>(device_.memory_translation.check(
-                                           {.underlying_function = small("underlyingFunction"),
-                                            .protection_domain = small("protectionDomain"),
-                                            .key = small("key"),
-                                            .address = big_number(access.Get("address")),
-                                            .length = big_number(access.Get("length")),
-                                            .rights = small("rights"),
-                                            .begun = access.Get("begun").ToBoolean().Value()})));
+  return {.underlying_function = small("underlyingFunction"),
+          .protection_domain = small("protectionDomain"),
+          .key = small("key"),
+          .address = big_number(access.Get("address")),
+          .length = big_number(access.Get("length")),
+          .rights = small("rights"),
+          .begun = access.Get("begun").ToBoolean().Value()};
+}
+
+Napi::Value ResourceManagerPort::check_access(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(),
+                           static_cast<double>(device_.memory_translation.check(access_of(info[0]))));
+}
+
+void ResourceManagerPort::remember(const Napi::CallbackInfo& info) {
+  device_.memory_translation.remember(access_of(info[0]));
+}
+
+Napi::Value ResourceManagerPort::find_granted(const Napi::CallbackInfo& info) {
+  const std::optional<uint64_t> address = device_.memory_translation.find_granted(access_of(info[0]));
+  return address ? Napi::Value(Napi::BigInt::New(info.Env(), *address)) : info.Env().Null();
 }
 
 Napi::Value ResourceManagerPort::locate(const Napi::CallbackInfo& info) {

@@ -35,6 +35,8 @@ private:
 
   // memory_translation: keys
   Napi::Value check_access(const Napi::CallbackInfo& info);
+  void remember(const Napi::CallbackInfo& info);
+  Napi::Value find_granted(const Napi::CallbackInfo& info);
   Napi::Value locate(const Napi::CallbackInfo& info);
   void begin_access(const Napi::CallbackInfo& info);
   void end_access(const Napi::CallbackInfo& info);

@@ -66,6 +66,10 @@ export interface ResourceManagerPort extends HostMethods {
 
   /** The answer of MemoryTranslation::check. */
   checkAccess(access: KeyAccess): number;
+  /** Caches an access that is permitted, as a DMA does. */
+  remember(access: KeyAccess): void;
+  /** The DMA address of an access, from that cache. */
+  findGranted(access: KeyAccess): bigint | null;
   locate(underlyingFunction: number, key: number, address: bigint): { address: bigint; bytes: bigint } | null;
   beginAccess(key: number): void;
   endAccess(key: number): void;

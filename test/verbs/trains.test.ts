@@ -187,6 +187,21 @@ describe('a train of packets', () => {
     }
   });
 
+  it('stops in its middle when the requester goes back', () => {
+    const many = 1000;
+    const [from, to] = makePair(here, options, there);
+    const { request, check } = long(from, to, many);
+    there.board.impair({ lane: 'requests', nth: 50, count: 1, loss: 1 });
+    there.board.startPacketTrace(4 * many);
+    from.queuePair.postSend(request);
+    expectSuccess([...settle(from), ...later(from)], [1]);
+    check();
+    const arrived = arrivedAt(there, 'requests');
+    // The rest of the message would have followed the lost packet.
+    expect(arrived.length).toBeGreaterThanOrEqual(many);
+    expect(arrived.length).toBeLessThan(many + many / 4);
+  });
+
   it('takes turns with the packets of another message', () => {
     const [writer, written] = makePair(here, options, there);
     const [other, its] = makePair(here, options, there);

@@ -37,8 +37,6 @@ bool Port::step() {
 uint64_t Port::next_deadline() const {
   const uint64_t since = std::min(leaving_[0].since, leaving_[1].since);
   uint64_t deadline = since == never ? never : since + discard_limit_;
-  if (!may_arrive_later_)
-    return deadline;
   for (const link::Link* const link : attachments_.links)
     if (link != nullptr)
       deadline = std::min(deadline, link->next_deadline());
@@ -297,7 +295,6 @@ bool Port::receive_from(unsigned port, link::Link& link) {
   const link::Arrival arrival =
       link.take(turn.first(), has_room ? link::every_lane : responses_alone, buffer);
   note_arrived(port, arrival.more);
-  may_arrive_later_ |= arrival.may_wait;
   if (!has_room && arrival.more)
     packet_memory_.want(PacketUse::receive);
   if (arrival.is_too_long)
@@ -326,7 +323,6 @@ bool Port::drop_arrived(unsigned port, link::Link& link) {
   if (dropped)
     count_discard(port, PortDiscard::port_down);
   note_arrived(port, dropped);
-  may_arrive_later_ = true;
   return dropped;
 }
 

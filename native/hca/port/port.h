@@ -123,9 +123,8 @@ private:
   unsigned arrived_ = every_port(); // a bit for each port whose link may have a packet
   unsigned receive_turn_ = 0;       // port that is looked at last
   bool send_turn_ = false;
-  bool unflushed_ = false;        // a link may have a packet that was put on it and has not left
-  bool may_wait_ = false;         // a link has taken a packet that it does not send before flush()
-  bool may_arrive_later_ = false; // a link has, or had, packets that arrive at its deadline
+  bool unflushed_ = true; // a link may have a packet that was put on it and has not left
+  bool may_wait_ = false; // a link has taken a packet that it does not send before flush()
   LaneTurn out_;
   std::array<LaneTurn, spec::ports> in_; // by port
 };

@@ -46,12 +46,7 @@ public:
     return physical_state(port) == spec::PortPhysicalState::link_up ? spec::PortState::active
                                                                     : spec::PortState::down;
   }
-  spec::PortPhysicalState physical_state(unsigned port) const {
-    if (!enabled(port))
-      return spec::PortPhysicalState::disabled;
-    return port != 1 || link_ == nullptr || link_->is_connected() ? spec::PortPhysicalState::link_up
-                                                                  : spec::PortPhysicalState::polling;
-  }
+  spec::PortPhysicalState physical_state(unsigned port) const;
 
   // The port of this board with this link address; nothing: none.
   std::optional<Owner> owner_of(link::Address address) const;
