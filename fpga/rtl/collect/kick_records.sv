@@ -257,6 +257,7 @@ module kick_records #(
     control_read.all_functions = all_functions && read_underlying_function == CONTROL_FUNCTION;
     control_read.entries_log2 = has_size[read_underlying_function] ? entries_log2_read : '0;
   end
+  logic [63:0] written, read_written, read_address;
   always_comb begin
     case (32'(read_offset))
       hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET: read_value = {32'd0, control_read};
@@ -380,7 +381,6 @@ module kick_records #(
   logic [FUNCTION_WIDTH:0] written_place, read_place, place;
   logic [PLACES-1:0] written_bit, forgotten_bits;
   logic [31:0] base_low, base_high, read_low, read_high;
-  logic [63:0] written, read_written, read_address;
   assign written_place = {write_underlying_function, is_head_address || is_head_address_high};
   assign written_bit = PLACES'(1) << written_place;
   assign forgotten_bits = PLACES'(3) << {forget_underlying_function, 1'b0};

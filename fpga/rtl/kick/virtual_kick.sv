@@ -379,6 +379,7 @@ module virtual_kick #(
   assign unused_out_filling = &{1'b0, out_filling};
   assign out_pop = out_valid && kick_started_credit && !was_refused;
 
+  logic start_lost;
   always_ff @(posedge clock) begin
     if (reset) last_started <= '0;
     else if (pops) last_started <= started_lane;
@@ -402,7 +403,7 @@ module virtual_kick #(
   logic takes_end;
   hca_spec_pkg::finish_unit_t taken_end;
   hca_spec_pkg::finish_unit_t execution_unit, completion_unit;
-  logic execution_finished, completion_finished, execution_returned, completion_returned, start_lost;
+  logic execution_finished, completion_finished, execution_returned, completion_returned;
   logic [LANE_WIDTH-1:0] execution_return_lane, completion_return_lane;
   logic [1:0] execution_return_source, completion_return_source;
   logic unused_credit_units;

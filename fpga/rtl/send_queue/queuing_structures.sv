@@ -212,6 +212,7 @@ module queuing_structures #(
   end
   assign turned_out_refusal = place_refusal;
 
+  logic write_level;
   always_ff @(posedge clock) begin
     if (reset) state <= CLEAR;
     else
@@ -282,7 +283,7 @@ module queuing_structures #(
   end
 
   // Registers.
-  logic is_size, is_address, is_address_high, write_level, read_level, writes, unused_bits;
+  logic is_size, is_address, is_address_high, read_level, writes, unused_bits;
   hca_spec_pkg::underlying_function_queuing_structure_size_t size_written, size_read;
 
   localparam int unsigned ADDRESS_OFFSET = hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET;
