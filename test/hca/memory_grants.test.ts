@@ -1,4 +1,4 @@
-// What memory_translation caches of permitted accesses: areas of memory, which grow as long as they are contiguous.
+// memory_translation caches permitted accesses as areas of memory, which grow as long as they are contiguous.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 

@@ -42,6 +42,7 @@ describe('the page of hca watch', { timeout: timeLimit }, () => {
     await page().until("document.querySelectorAll('[data-stage=virtual] .cells i').length === 256");
     await page().until("document.querySelectorAll('[data-stage=physical] .cells i').length === 72");
     await page().until("document.querySelector('[data-stage=physical] .cells i.on')");
+    await page().until("document.querySelector('#latencies tbody tr:nth-child(2)')");
     await page().until(`Number(${text('#latencies tbody tr:nth-child(2) td:nth-child(2)')}) > 5`);
     expect(await page().value(text('#latencies tbody tr:nth-child(1)'))).toMatch(
       /^doorbell\s+\d+(\s+[\d.]+ (ns|µs)){4}$/,
