@@ -27,7 +27,7 @@ public:
 
   // With the same chances, the same memory.
   explicit BurstHost(uint64_t seed)
-      : faults_(seed), host_(functions, faults_, counters_, clock_),
+      : faults_(seed), host_(functions, board::ReadLatency{}, seed, faults_, counters_, clock_),
         memory_(board::DmaMemory::allocate(functions * bytes)) {
     Random random(seed);
     fill(random, all());
