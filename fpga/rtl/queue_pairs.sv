@@ -1,13 +1,13 @@
-// Queue pairs as the resource manager has them, and packets up to their queue pair: the control port with the directory and the contexts
-// that it writes, and a link's packets, parsed and checked against what it wrote. Commands of the control port wait after a reset until all
-// blocks are clear. A packet that is dropped gives its buffer back in a clock in which no block behind does. One link yet, the first port.
+// Connects the control port to the blocks that it controls: the resource manager creates queue pairs by registers, and the packets of a link are
+// parsed and checked against these queue pairs. After a reset, commands of the control port wait until all blocks are clear. The block frees the
+// buffer of a dropped packet in a clock in which no later block frees one. It has one link, the first port.
 module queue_pairs #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
-    parameter int unsigned CONTEXTS = hca_spec_pkg::QUEUE_PAIR_CONTEXTS_CACHED,  // A power of two: queue pairs.
+    parameter int unsigned CONTEXTS = hca_spec_pkg::QUEUE_PAIR_CONTEXTS_CACHED,  // Number of queue pairs, a power of two.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
-    parameter int unsigned READERS = 7,  // Blocks behind that read contexts.
-    parameter int unsigned BUFFERS = hca_spec_pkg::RECEIVE_PACKET_BUFFERS,  // A power of two, 4 at least.
-    parameter bit ULTRA = 1'b1,  // Packet buffers are in ultra memories, which not every FPGA has.
+    parameter int unsigned READERS = 7,  // Later blocks that read contexts.
+    parameter int unsigned BUFFERS = hca_spec_pkg::RECEIVE_PACKET_BUFFERS,  // A power of two, at least 4.
+    parameter bit ULTRA = 1'b1,  // Packet buffers in ultra memories, which some FPGAs do not have.
     localparam int unsigned NUMBER_WIDTH = 24,
     localparam int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
     localparam int unsigned REGISTER_ADDRESS_WIDTH = $clog2(hca_spec_pkg::MANAGER_PORT_BYTES),
@@ -17,7 +17,7 @@ module queue_pairs #(
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // After a reset; until its end accesses of registers wait, and so do packets.
+    output logic clearing,  // After a reset. Register accesses and packets wait until it ends.
 
     // Registers of the control port, AXI4-Lite.
     input logic [REGISTER_ADDRESS_WIDTH-1:0] register_awaddr,
@@ -47,7 +47,7 @@ module queue_pairs #(
     input logic [BEAT_BYTES-1:0] link_tkeep,
     input logic link_tlast,
 
-    // A packet for a queue pair, which has a pin for it: unpin ends it.
+    // A packet for a queue pair, which holds a pin for it; `unpin` releases the pin.
     output logic checked_valid,
     input logic checked_ready,
     output logic [PACKET_WIDTH-1:0] checked_packet,
@@ -57,7 +57,7 @@ module queue_pairs #(
     input logic unpin,
     input logic [NUMBER_WIDTH-1:0] unpin_number,
 
-    // A beat of a buffer, three clocks later; and a packet that is done with.
+    // Reads a beat of a buffer, with three clocks of latency; and frees the buffer of a packet.
     input logic [PACKET_WIDTH-1:0] read_packet,
     input logic [PLACE_WIDTH-1:0] read_place,
     output logic [BEAT_BYTES*8-1:0] read_data,
@@ -65,7 +65,7 @@ module queue_pairs #(
     input logic [PACKET_WIDTH-1:0] give_back_packet,
     output logic [COUNT_WIDTH-1:0] free,
 
-    // How many packets were dropped for a reason, packet_drop_t, a clock later; of the ports how many for their keys; congestion notifications.
+    // Dropped packets by reason (packet_drop_t), a clock later; wrong keys by port; congestion notifications.
     input logic [4:0] count_reason,
     output logic [63:0] count,
     output logic [hca_spec_pkg::PORTS*64-1:0] bad_partition_keys,
@@ -118,7 +118,7 @@ module queue_pairs #(
   localparam int unsigned CONTEXT_WIDTH = $clog2(CONTEXTS);
   localparam int unsigned PINS_WIDTH = 16;
 
-  // The control port, whose writes of tables do not wait: its accesses do, until all of them are clear.
+  // The control port. Its writes of tables never wait, so its accesses wait until all tables are clear.
   logic port_clearing, directory_clearing, contexts_clearing, tables_clearing, is_clear, port_awready, port_wready, port_arready;
   logic control, control_ready, control_create, control_quiesce, control_resume, control_destroy;
   logic [NUMBER_WIDTH-1:0] control_number, quiet_number, bind_number, bind_queue_pair, wait_number;
@@ -153,7 +153,7 @@ module queue_pairs #(
       .*
   );
 
-  // The numbers of queue pairs, and the context of each.
+  // The directory and the contexts of queue pairs.
   logic pin, pin_ready, pinned, pinned_done, check_read, check_read_ready, check_answer;
   logic [NUMBER_WIDTH-1:0] pin_number, check_read_number;
   logic [FUNCTION_WIDTH-1:0] unused_function;
@@ -178,7 +178,7 @@ module queue_pairs #(
       .*
   );
 
-  // Packets. A buffer that a block behind gives back goes first, a clock later.
+  // Packets. A buffer that a later block frees goes first, a clock later.
   logic packet_valid, packet_ready, behind_gives_back, dropped_valid;
   logic [PACKET_WIDTH-1:0] packet, behind_packet, dropped_packet;
   logic [12:0] packet_payload_bytes;
@@ -213,5 +213,5 @@ module queue_pairs #(
       .count(check_count),
       .*
   );
-  assign count = receiver_count | check_count;  // A reason is one block's.
+  assign count = receiver_count | check_count;  // Each reason belongs to one block.
 endmodule

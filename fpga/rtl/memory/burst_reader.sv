@@ -1,32 +1,32 @@
-// Reads pieces of host memory as AXI4 bursts of full beats, many under way: any bytes, to any place in a beat. A burst does not cross 4 KiB
-// or a multiple of the largest read request. Each has an identifier of its own, so that the host answers in any order, and beat by beat
-// among each other; what comes back waits for what was asked for before. Pieces come out whole, in the order in which they were asked for.
+// Reads pieces of host memory as AXI4 bursts of full beats, many in flight: any bytes, to any offset in a beat. A burst does not cross 4 KiB or a
+// multiple of the maximum read request size. Each burst has its own identifier, so the host may answer bursts in any order and interleave their
+// beats; the block stores the data until all earlier data have left. Pieces leave whole, in the order of their requests.
 module burst_reader #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned FUNCTION_WIDTH = 3,
-    parameter int unsigned LENGTH_WIDTH = 13,  // Of the bytes of a piece.
+    parameter int unsigned LENGTH_WIDTH = 13,  // Width of the length of a piece.
     parameter int unsigned USER_WIDTH = 16,
-    parameter int unsigned TAGS = 32,  // Bursts under way, at most. A power of two, 4 at least.
-    parameter int unsigned MOST_BYTES = 512,  // Of a burst. A power of two, 128 to 4096, and 256 beats at most.
-    parameter int unsigned PIECES = 32,  // Under way, at most. A power of two, 4 at least.
+    parameter int unsigned TAGS = 32,  // Maximum bursts in flight. A power of two, at least 4.
+    parameter int unsigned MOST_BYTES = 512,  // Largest burst, in bytes. A power of two, 128 to 4096; at most 256 beats.
+    parameter int unsigned PIECES = 32,  // Maximum pieces in flight. A power of two, at least 4.
     localparam int unsigned LANE_WIDTH = $clog2(BEAT_BYTES),
     localparam int unsigned TAG_WIDTH = $clog2(TAGS)
 ) (
     input logic clock,
-    input logic reset,  // While it is idle, but for the first.
-    output logic idle,  // Nothing is under way.
-    input logic [2:0] maximum_read_request,  // 128 B << this, as PCIe has it. Changed while it is idle.
+    input logic reset,  // Only while idle, except for the first.
+    output logic idle,  // Nothing is in flight.
+    input logic [2:0] maximum_read_request,  // 128 B << this value, as in PCIe. Changes only while idle.
 
-    // A piece, of one byte at least; its first byte goes to read_lane of a beat.
+    // A piece of at least one byte; its first byte goes to lane read_lane of its first beat.
     input logic read,
     output logic read_ready,
-    input logic [FUNCTION_WIDTH-1:0] read_underlying_function,  // Which has the memory.
+    input logic [FUNCTION_WIDTH-1:0] read_underlying_function,  // Owner of the memory.
     input logic [63:0] read_address,
     input logic [LENGTH_WIDTH-1:0] read_bytes,
     input logic [LANE_WIDTH-1:0] read_lane,
-    input logic [USER_WIDTH-1:0] read_user,  // Said again with each of its beats.
+    input logic [USER_WIDTH-1:0] read_user,  // Returned with each beat of the piece.
 
-    // Its beats, and with the last whether it could not all be read: then its bytes are anything.
+    // The beats of a piece; the last one reports a failed read, after which the bytes of the piece are undefined.
     output logic data_valid,
     input logic data_ready,
     output logic [BEAT_BYTES*8-1:0] data,
@@ -36,7 +36,7 @@ module burst_reader #(
     output logic data_failed,
     output logic [USER_WIDTH-1:0] data_user,
 
-    // AXI4, bursts of the incrementing kind.
+    // AXI4, incrementing bursts.
     output logic [TAG_WIDTH-1:0] memory_arid,
     output logic [63:0] memory_araddr,
     output logic [7:0] memory_arlen,
@@ -61,7 +61,7 @@ module burst_reader #(
   localparam int unsigned LEFT_WIDTH = $clog2(PIECES) + 2;
   localparam logic [1:0] OKAY = 2'b00;
 
-  // Pieces that are asked for, and have not come out.
+  // Requested pieces that have not left.
   logic splitter_ready, aligner_ready, begins, ends;
   logic [LEFT_WIDTH-1:0] left;
   assign read_ready = splitter_ready && aligner_ready;
@@ -73,7 +73,7 @@ module burst_reader #(
     else left <= left + LEFT_WIDTH'(begins) - LEFT_WIDTH'(ends);
   end
 
-  // Bursts, each with the next tag. A tag is free when its slot of the buffer has been read; what is read lags a clock behind.
+  // Bursts, each with the next tag. A tag is free when its slot of the buffer has been read; this is known a clock later.
   logic burst, unused_last, has_tag, asks;
   logic [63:0] burst_address;
   logic [7:0] burst_length;
@@ -120,12 +120,12 @@ module burst_reader #(
     end
   end
 
-  // Beats that come back go to their places: how many beats of each burst did, and whether one of them failed. All begin as none.
+  // Stores the beats of the host's answers; counts the beats of each burst and notes a failure. All counts start at zero.
   logic clearing, came, came_last, came_failed, has_failed;
   logic [TAG_WIDTH-1:0] cleared, came_tag;
   logic [BEAT_BYTES*8-1:0] came_data;
   logic [SLOT_WIDTH-1:0] came_beat;
-  logic [TAGS-1:0] done;  // Turned over by each burst that is whole.
+  logic [TAGS-1:0] done;  // Each complete burst toggles its bit.
   assign memory_rready = !clearing;
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -156,7 +156,7 @@ module burst_reader #(
       .*
   );
 
-  // The oldest burst, when it is whole: beat by beat out of the buffer.
+  // Reads the oldest burst from the buffer, beat by beat, when it is complete.
   logic is_whole, steps, is_end, is_out, is_out_failed, out_ready, out_failed;
   logic [TAG_WIDTH-1:0] tag;
   logic [SLOT_WIDTH-1:0] slot_beat, slot_end;

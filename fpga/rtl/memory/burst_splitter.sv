@@ -1,15 +1,15 @@
-// Splits accesses to host memory into bursts, none of which crosses a multiple of its largest size, and so neither 4 KiB: one a clock.
+// Splits accesses to host memory into bursts, one per clock. No burst crosses a multiple of its largest size, and therefore none crosses 4 KiB.
 module burst_splitter #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned LENGTH_WIDTH = 13,
-    parameter int unsigned MOST_BYTES = 512,  // Of a burst. A power of two, 128 to 4096, and 256 beats at most.
+    parameter int unsigned MOST_BYTES = 512,  // Largest burst, in bytes. A power of two, 128 to 4096; at most 256 beats.
     parameter int unsigned USER_WIDTH = 1
 ) (
     input logic clock,
     input logic reset,
-    input logic [2:0] size,  // Bytes of a burst, as PCIe has them: 128 << size, 5 at most; more than MOST_BYTES are these.
+    input logic [2:0] size,  // Size of a burst as in PCIe: 128 B << size, size at most 5; limited to MOST_BYTES.
 
-    // An access, of one byte at least.
+    // An access of at least one byte.
     input logic access,
     output logic access_ready,
     input logic [63:0] access_address,
@@ -18,11 +18,11 @@ module burst_splitter #(
 
     output logic burst,
     input logic burst_ready,
-    output logic [63:0] burst_address,  // Of its first byte.
-    output logic [7:0] burst_length,  // Beats less one, as AXI has it.
-    output logic burst_last,  // Of the access.
+    output logic [63:0] burst_address,  // Address of the first byte.
+    output logic [7:0] burst_length,  // Beats minus one, as in AXI.
+    output logic burst_last,  // Last burst of the access.
     output logic [USER_WIDTH-1:0] burst_user,
-    output logic [11:0] mask  // Of an address: where in a burst of the largest size.
+    output logic [11:0] mask  // Selects the offset in a burst of the largest size from an address.
 );
   if (MOST_BYTES < 128 || MOST_BYTES > 4096 || MOST_BYTES > BEAT_BYTES * 256 || MOST_BYTES != 1 << $clog2(MOST_BYTES)) begin : gen_check
     $error("MOST_BYTES has to be a power of two, 128 to 4096, and 256 beats at most");
@@ -31,7 +31,7 @@ module burst_splitter #(
   localparam int unsigned LANE_WIDTH = $clog2(BEAT_BYTES);
   localparam int unsigned END_WIDTH = LENGTH_WIDTH + 1;
 
-  localparam int unsigned BURST_WIDTH = 12 - LANE_WIDTH;  // Of the number of a beat in 4 KiB.
+  localparam int unsigned BURST_WIDTH = 12 - LANE_WIDTH;  // Width of the number of a beat in 4 KiB.
   localparam int unsigned ENTRIES = 8;
 
   logic is_queued, is_next, is_left, is_end, step, fetches, takes;
@@ -42,10 +42,10 @@ module burst_splitter #(
   logic [BURST_WIDTH-1:0] first_beat, last_beat;
   logic [LANE_WIDTH-1:0] unused_last_lane;
   logic [$clog2(ENTRIES):0] filling;
-  logic [END_WIDTH-1:0] next_end, end_place;  // Of the last byte, from where the first could be in a burst of the largest size.
+  logic [END_WIDTH-1:0] next_end, end_place;  // The last byte, relative to the burst of the largest size that contains the first.
   logic [END_WIDTH-1:0] outside, first_outside;
 
-  // Accesses wait, so that no port in front depends on the host in this clock.
+  // Accesses wait here, so that no input port depends on the host in the same clock.
   always_ff @(posedge clock) access_ready <= !reset && 32'(filling) + 2 < ENTRIES;
   unit_queue #(
       .UNIT_WIDTH(64 + LENGTH_WIDTH + USER_WIDTH),
@@ -62,7 +62,8 @@ module burst_splitter #(
 
   always_ff @(posedge clock) mask <= (12'd128 << size) - 12'd1 & 12'(MOST_BYTES - 1);
 
-  // The access behind waits with its end, so that no sum is in the way of a burst; whether a burst is the last is known a clock before it.
+  // The next access waits with its end already computed, so that no sum is on the path of a burst. Whether a burst is the last is known a clock
+  // ahead.
   assign outside = ~{{END_WIDTH - 12{1'b0}}, mask};
   assign first_outside = outside & END_WIDTH'({mask, 1'b1});
   assign queued_place = queued_address[11:0] & mask;

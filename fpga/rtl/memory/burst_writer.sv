@@ -1,41 +1,41 @@
-// Writes pieces to host memory as AXI4 bursts of full beats, many under way: bytes from any place in a beat, to any address. A burst does not
-// cross 4 KiB or a multiple of the largest payload. All have one identifier, so that the host takes them in their order, and pieces are
-// answered in theirs.
+// Writes pieces to host memory as AXI4 bursts of full beats, many in flight: bytes from any offset in a beat, to any address. A burst does not cross
+// 4 KiB or a multiple of the maximum payload size. All bursts have one identifier, so the host executes them in order; the block answers pieces in
+// order.
 module burst_writer #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned FUNCTION_WIDTH = 3,
-    parameter int unsigned LENGTH_WIDTH = 13,  // Of the bytes of a piece.
+    parameter int unsigned LENGTH_WIDTH = 13,  // Width of the length of a piece.
     parameter int unsigned USER_WIDTH = 16,
-    parameter int unsigned OUTSTANDING = 32,  // Bursts under way, at most. A power of two, 4 at least.
-    parameter int unsigned MOST_BYTES = 512,  // Of a burst. A power of two, 128 to 4096, and 256 beats at most.
-    parameter int unsigned PIECES = 8,  // Without all of their data, at most. A power of two, 4 at least.
+    parameter int unsigned OUTSTANDING = 32,  // Maximum bursts in flight. A power of two, at least 4.
+    parameter int unsigned MOST_BYTES = 512,  // Largest burst, in bytes. A power of two, 128 to 4096; at most 256 beats.
+    parameter int unsigned PIECES = 8,  // Maximum pieces with data still to come. A power of two, at least 4.
     localparam int unsigned LANE_WIDTH = $clog2(BEAT_BYTES)
 ) (
     input logic clock,
-    input logic reset,  // While it is idle, but for the first.
-    output logic idle,  // Nothing is under way.
-    input logic [2:0] maximum_payload,  // 128 B << this, as PCIe has it. Changed while it is idle.
+    input logic reset,  // Only while idle, except for the first.
+    output logic idle,  // Nothing is in flight.
+    input logic [2:0] maximum_payload,  // 128 B << this value, as in PCIe. Changes only while idle.
 
-    // A piece, of one byte at least; its first byte is in write_lane of its first beat.
+    // A piece of at least one byte; its first byte is in lane write_lane of its first beat.
     input logic write,
     output logic write_ready,
-    input logic [FUNCTION_WIDTH-1:0] write_underlying_function,  // Which has the memory.
+    input logic [FUNCTION_WIDTH-1:0] write_underlying_function,  // Owner of the memory.
     input logic [63:0] write_address,
     input logic [LENGTH_WIDTH-1:0] write_bytes,
     input logic [LANE_WIDTH-1:0] write_lane,
-    input logic [USER_WIDTH-1:0] write_user,  // Said again in its answer.
+    input logic [USER_WIDTH-1:0] write_user,  // Returned in the answer.
 
-    // Beats of pieces, in their order; as many as a piece has from write_lane on.
+    // Beats of pieces, in order; each piece starts at lane write_lane.
     input logic data_valid,
     output logic data_ready,
     input logic [BEAT_BYTES*8-1:0] data,
 
-    // All of a piece is written, or what can be.
+    // The host has responded to all bursts of a piece.
     output logic answer,
     output logic answer_failed,
     output logic [USER_WIDTH-1:0] answer_user,
 
-    // AXI4, bursts of the incrementing kind.
+    // AXI4, incrementing bursts.
     output logic [63:0] memory_awaddr,
     output logic [7:0] memory_awlen,
     output logic [2:0] memory_awsize,
@@ -55,12 +55,12 @@ module burst_writer #(
     $error("OUTSTANDING and PIECES have to be powers of two, 4 at least");
   end
 
-  localparam int unsigned BURST_WIDTH = 12 - LANE_WIDTH;  // Of the number of a beat in 4 KiB.
+  localparam int unsigned BURST_WIDTH = 12 - LANE_WIDTH;  // Width of the number of a beat in 4 KiB.
   localparam int unsigned LEFT_WIDTH = $clog2(PIECES + OUTSTANDING) + 2;
   localparam logic [1:0] OKAY = 2'b00;
 
   logic splitter_ready, aligner_ready, begins;
-  logic [LEFT_WIDTH-1:0] left;  // Pieces that are not answered.
+  logic [LEFT_WIDTH-1:0] left;  // Pieces without an answer.
   logic [BURST_WIDTH-1:0] beat_mask;
   logic [LANE_WIDTH-1:0] unused_mask;
   assign write_ready = splitter_ready && aligner_ready;
@@ -71,7 +71,7 @@ module burst_writer #(
     else left <= left + LEFT_WIDTH'(begins) - LEFT_WIDTH'(answer);
   end
 
-  // Addresses of bursts, and what waits for their answers.
+  // Addresses of bursts, and bursts that wait for their response.
   logic burst, burst_last, asks, has_room, is_answered, is_outstanding, ends_piece, has_failed;
   logic [63:0] burst_address;
   logic [7:0] burst_length;
@@ -133,9 +133,9 @@ module burst_writer #(
     else if (is_answered) has_failed <= !ends_piece && (has_failed || memory_bresp != OKAY);
   end
 
-  // Data, not before their address: a burst ends with its piece, or where the next begins.
+  // Data, never before its address: a burst ends with its piece, or where the next burst begins.
   logic moved, moved_first, moved_last, unused_failed;
-  logic [$clog2(OUTSTANDING):0] owed;  // Bursts whose address came, and whose data have not all.
+  logic [$clog2(OUTSTANDING):0] owed;  // Bursts whose address has been issued and whose data are incomplete.
   logic [BURST_WIDTH-1:0] first_beat, next_beat, beat;
   byte_aligner #(
       .BEAT_BYTES(BEAT_BYTES),

@@ -1,19 +1,19 @@
-// Moves pieces of bytes, each from its place in beats to another: the first byte from lane piece_from of the piece's first beat to lane
-// piece_to of the first beat that comes out. Pieces follow each other in the order in which they were announced, a beat a clock; one whose
-// bytes move to higher lanes, and end across the end of a beat, takes a clock more.
+// Moves pieces of bytes to another offset: from lane piece_from of the piece's first input beat to lane piece_to of its first output beat. Pieces
+// leave in the order in which they were announced, one beat per clock. A piece takes an extra clock if its bytes move to higher lanes and its end
+// crosses the end of a beat.
 //
-// A beat is turned round by the distance, and its lower part is put together with the upper part of the one before.
+// The block rotates each beat by the distance and joins its lower part with the upper part of the previous beat.
 module byte_aligner #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
-    parameter int unsigned LENGTH_WIDTH = 13,  // Of the bytes of a piece.
+    parameter int unsigned LENGTH_WIDTH = 13,  // Width of the length of a piece.
     parameter int unsigned USER_WIDTH = 1,
-    parameter int unsigned PIECES = 8,  // Announced, at most. A power of two, 4 at least.
+    parameter int unsigned PIECES = 8,  // Maximum announced pieces. A power of two, at least 4.
     localparam int unsigned LANE_WIDTH = $clog2(BEAT_BYTES)
 ) (
     input logic clock,
     input logic reset,
 
-    // A piece, of one byte at least.
+    // A piece of at least one byte.
     input logic piece,
     output logic piece_ready,
     input logic [LANE_WIDTH-1:0] piece_from,
@@ -27,7 +27,7 @@ module byte_aligner #(
     input logic [BEAT_BYTES*8-1:0] beat_data,
     input logic beat_failed,
 
-    // The beats that come out. One of the piece's beats failed: said with the last.
+    // Output beats. The last beat reports that one of the piece's beats failed.
     output logic moved,
     input logic moved_ready,
     output logic [BEAT_BYTES*8-1:0] moved_data,
@@ -41,9 +41,9 @@ module byte_aligner #(
   localparam int unsigned END_WIDTH = LENGTH_WIDTH + 1;
   localparam int unsigned NUMBER_WIDTH = END_WIDTH - LANE_WIDTH;
   localparam int unsigned LOW_WIDTH = LANE_WIDTH / 2;
-  localparam int unsigned ENTRIES = 32;  // Beats that wait to be taken.
+  localparam int unsigned ENTRIES = 32;  // Output beats that can wait.
 
-  // A piece on its way to its beats: where its last byte was and will be.
+  // Announced pieces: the place of the last byte in input and output.
   logic piece_1, is_up_1, ends_more, ends_same, flushes;
   logic [NUMBER_WIDTH-1:0] last_from_1, last_to_1;
   logic [LANE_WIDTH-1:0] unused_end_1, end_1;
@@ -60,13 +60,13 @@ module byte_aligner #(
     is_up_1 <= piece_from > piece_to;
     user_1 <= piece_user;
   end
-  // Beats that come out are as many as come, one more or one less; the first that comes brings none out where bytes move to lower lanes.
+  // A piece has as many output beats as input beats, one more or one fewer. If bytes move to lower lanes, the first input beat produces no output.
   assign ends_more = last_to_1 > last_from_1;
   assign ends_same = last_to_1 == last_from_1;
   assign flushes = ends_more || is_up_1 && ends_same;
 
-  // Its beats. One whose end is held after its last beat is over with that; its end comes out in the clock after, in which the next piece
-  // can have its first beat if that brings none out.
+  // Beats of the current piece. A piece with a rest after its last input beat ends with that beat; the rest leaves a clock later, in which the next
+  // piece can begin if its first beat produces no output.
   logic has_piece, is_up, flush, flushing, takes, is_step, ends, has_room, is_last, begun, has_failed, over_first, over_failed;
   logic [LANE_WIDTH-1:0] to, distance, end_lane, over_to, over_end;
   logic [NUMBER_WIDTH-1:0] last_number, number;
@@ -89,7 +89,7 @@ module byte_aligner #(
   assign ends = takes && is_last;
   assign is_step = takes || flushing && has_room;
 
-  // 1: the beat, and what comes out with it.
+  // 1: the input beat, and the output that it produces.
   logic step_1, emits, emits_1, over_1, first_1, last_1, failed_1;
   logic [LANE_WIDTH-1:0] to_lane_1, distance_lane_1, end_lane_1;
   logic [USER_WIDTH-1:0] beat_user_1;
@@ -129,7 +129,7 @@ module byte_aligner #(
     data_1 <= beat_data;
   end
 
-  // 2, 3: turned round by many lanes, then by few; the lanes that belong to it.
+  // 2, 3: rotate by a coarse, then by a fine distance; select the lanes.
   logic step_2, emits_2, first_2, last_2, failed_2, step_3, emits_3, first_3, last_3, failed_3;
   logic [LOW_WIDTH-1:0] distance_2;
   logic [USER_WIDTH-1:0] user_2, user_3;
@@ -162,7 +162,7 @@ module byte_aligner #(
     strobe_3 <= from_2 & until_2;
   end
 
-  // 4: with what is held of the beat before.
+  // 4: join with the held part of the previous beat.
   logic emits_4, first_4, last_4, failed_4;
   logic [USER_WIDTH-1:0] user_4;
   logic [BITS-1:0] held, data_4;
@@ -177,7 +177,7 @@ module byte_aligner #(
     user_4 <= user_3;
     strobe_4 <= strobe_3;
     for (int unsigned lane = 0; lane < BEAT_BYTES; lane++) data_4[lane*8+:8] <= now_3[lane] ? data_3[lane*8+:8] : held[lane*8+:8];
-    has_room <= !reset && 32'(waiting) + 8 < ENTRIES;  // For what is on its way.
+    has_room <= !reset && 32'(waiting) + 8 < ENTRIES;  // Room for those in flight.
   end
   unit_queue #(
       .UNIT_WIDTH(BITS + BEAT_BYTES + 3 + USER_WIDTH),

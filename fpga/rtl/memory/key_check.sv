@@ -1,4 +1,4 @@
-// Whether a key permits an access, as MemoryTranslation::check of the device model decides it: the answer three clocks later. An access of a
+// Decides whether a key permits an access, like MemoryTranslation::check of the device model, with a latency of three clocks. An access to a page
 // table needs no key.
 module key_check (
     input logic clock,
@@ -11,7 +11,7 @@ module key_check (
   localparam logic [7:0] REMOTE_RIGHTS = 8'd1 << hca_spec_pkg::ACCESS_FLAG_REMOTE_WRITE | 8'd1 << hca_spec_pkg::ACCESS_FLAG_REMOTE_READ |
       8'd1 << hca_spec_pkg::ACCESS_FLAG_REMOTE_ATOMIC;
 
-  // 1: differences. 2: what is left of the key's length. 3: the first reason.
+  // 1: differences. 2: remaining length of the key's memory. 3: first reason.
   logic below_1, other_domain_1, is_bound_1, is_window_1, other_queue_pair_1, is_remote_1, has_rights_1, is_free_1;
   logic beyond_2, is_free_2, below_2, too_long;
   logic [31:0] wanted_1, wanted_2;

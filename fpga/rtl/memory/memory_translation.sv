@@ -1,13 +1,13 @@
-// Accesses to memory by key: each is checked and translated, page by page, to bursts of bus addresses, or refused. Keys and page tables are in
-// host memory, behind caches; which keys there are is on chip. Accesses of a queue pair are answered in their order; those that wait for host
-// memory stop none of others. A command of the control port is answered when no access that began before it is under way.
+// Checks accesses to memory by key and translates them, page by page, to bursts of bus addresses. The key table and the page tables are in host
+// memory, behind caches; a directory of valid keys is on chip. Accesses of a queue pair are answered in order; an access that waits for host memory
+// does not delay other queue pairs. The block answers a command of the control port when no access that began before it is in flight.
 module memory_translation #(
-    parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // Of what host memory answers.
-    parameter int unsigned KEYS = 65536,  // Entries of the key table. A power of two, 2^24 at most.
-    parameter int unsigned PAGE_TABLE_ENTRIES = 1 << 21,  // Of all page tables together. A power of two.
-    parameter int unsigned SETS = 64,  // Of each cache, a power of two. Each has four ways.
-    parameter int unsigned SLOTS = 16,  // Accesses that are looked at, at most. A power of two, 4 to 16.
-    parameter int unsigned UNITS = 64,  // Accesses that have not finished, at most. A power of two, 8 at least.
+    parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // Width of host memory's answers.
+    parameter int unsigned KEYS = 65536,  // Entries of the key table. A power of two, at most 2^24.
+    parameter int unsigned PAGE_TABLE_ENTRIES = 1 << 21,  // Entries of all page tables together. A power of two.
+    parameter int unsigned SETS = 64,  // Sets of each cache, a power of two. Each set has four ways.
+    parameter int unsigned SLOTS = 16,  // Maximum accesses in the stages. A power of two, 4 to 16.
+    parameter int unsigned UNITS = 64,  // Maximum unfinished accesses. A power of two, at least 8.
     parameter int unsigned FUNCTION_WIDTH = 3,
     parameter int unsigned USER_WIDTH = 16,
     localparam int unsigned VARIANT_WIDTH = 32 - hca_spec_pkg::MEMORY_KEY_INDEX_BITS,
@@ -19,28 +19,27 @@ module memory_translation #(
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // After a reset, until there is no key; nothing enters.
-    input logic [63:0] keys_address,  // Of the key table, in the memory of function 0. Of whole pages.
+    output logic clearing,  // After a reset, until no key is valid; no access enters.
+    input logic [63:0] keys_address,  // Address of the key table in the memory of function 0, page-aligned.
     input logic [63:0] page_tables_address,
 
-    // An access: to memory of a key, or of a page table (is_table), which needs no rights. It is only checked (is_check), or translated too. One of
-    // 0 bytes is always right. One that has begun may go on with a key that is being taken back.
+    // An access: to memory of a key, or to a page table (is_table), which needs no rights. is_check: check it without translation. An access of 0
+    // bytes is always permitted. An access that has begun (request_begun) may continue with a quiesced key.
     input logic request,
     output logic request_ready,
     input logic [FUNCTION_WIDTH-1:0] request_underlying_function,
     input logic [NUMBER_WIDTH-1:0] request_queue_pair,
     input logic [23:0] request_protection_domain,
-    input logic [31:0] request_key,  // The index of its first entry, for a page table.
+    input logic [31:0] request_key,  // For a page table: the index of its first entry.
     input logic [63:0] request_address,
     input logic [31:0] request_length,
-    input logic [7:0] request_rights,  // A bit of access_flag each; all are asked for.
+    input logic [7:0] request_rights,  // A bit for each access_flag; all of them are required.
     input logic request_begun,
     input logic request_is_check,
     input logic request_is_table,
     input logic [USER_WIDTH-1:0] request_user,
 
-    // Bursts of an access, in its order, or its end: the last one says whether it was refused, or a page was not there. One without bytes
-    // is only an end.
+    // The bursts of an access, in order. The last one reports a refused access or an unmapped page. A burst of 0 bytes only ends the access.
     output logic burst,
     input logic burst_ready,
     output logic [FUNCTION_WIDTH-1:0] burst_underlying_function,
@@ -52,24 +51,24 @@ module memory_translation #(
     output memory_translation_pkg::fault_t burst_fault,
     output logic burst_epoch,
 
-    // An access whose last burst was said has finished: its data are where they belong. With what its bursts said.
+    // An access whose last burst was reported has finished: its data have been transferred. The epoch is that of its bursts.
     input logic finish,
     input logic finish_epoch,
 
-    // Commands, one after the other: a key's row of the directory, pages whose entries have changed, a function, or all.
+    // Commands, one at a time: write a key's row of the directory; invalidate lines of page tables, a function, or everything.
     input logic control,
     output logic control_ready,
     input memory_translation_pkg::control_t control_command,
-    input logic [KEY_WIDTH-1:0] control_key,  // Index.
+    input logic [KEY_WIDTH-1:0] control_key,  // Index of the key.
     input logic control_live,
-    input logic control_quiesced,  // No new access.
+    input logic control_quiesced,  // The key permits no new access.
     input logic [VARIANT_WIDTH-1:0] control_variant,
     input logic [FUNCTION_WIDTH-1:0] control_underlying_function,
     input logic [LINE_WIDTH-1:0] control_first,  // Lines of eight entries.
     input logic [LINE_WIDTH-1:0] control_last,
     output logic controlled,
 
-    // Reads of 64 B of function 0's memory, answered in any order, each whole.
+    // Reads of 64 B of function 0's memory. Answers come in any order, each of them whole.
     output logic read,
     input logic read_ready,
     output logic [63:0] read_address,
@@ -137,7 +136,7 @@ module memory_translation #(
   );
   always_ff @(posedge clock) request_ready <= !reset && !clearing && 32'(waiting) + 2 < WAITING;
 
-  // Slots: what was asked for, and how far each is.
+  // Slots: the request of each access, and its progress.
   logic may_enter, enters, again, answered, answered_is_line, answered_failed, ends, epoch;
   logic [SLOT_WIDTH-1:0] slot, enters_slot, slot_18, answered_slot;
   logic [SLOTS-1:0] is_on, has_key, has_key_failed, has_line, has_line_failed, slot_bit, slot_18_bit, answered_bit;
@@ -164,7 +163,7 @@ module memory_translation #(
       else if (answered_bit[each]) has_line_failed[each] <= answered_failed;
   end
 
-  // 1: whose turn. 2: what it asks for.
+  // 1: select a slot. 2: read its request.
   logic [SLOT_WIDTH-1:0] slot_1;
   memory_translation_pkg::access_t whole_1, access_1, access_2;
   logic [FUNCTION_WIDTH-1:0] function_1, function_2;
@@ -214,7 +213,7 @@ module memory_translation #(
     line_failed_2 <= has_line[slot_1] && has_line_failed[slot_1];
   end
 
-  // Values that go along. Valid bits are cleared; the rest is anything before the first access.
+  // Delayed values. Valid bits are cleared by a reset; the others are undefined before the first access.
   logic [SLOT_WIDTH-1:0] slot_2, slot_7, slot_8, slot_11, slot_17;
   logic [17:1] valid;
   always_ff @(posedge clock) begin
@@ -225,7 +224,7 @@ module memory_translation #(
   delay #(.WIDTH(SLOT_WIDTH), .CLOCKS(4)) i_slot_11 (.value(slot_7), .later(slot_11), .*);
   delay #(.WIDTH(SLOT_WIDTH), .CLOCKS(6)) i_slot_17 (.value(slot_11), .later(slot_17), .*);
 
-  // 3: the row of the directory. 4: whether there is such a key, which takes accesses.
+  // 3: read the row of the directory. 4: check that the key exists and permits new accesses.
   row_t row_3, row_written;
   logic row_write, live, quiesced, sweeps;
   logic [KEY_WIDTH-1:0] swept, controlled_key;
@@ -297,7 +296,7 @@ module memory_translation #(
       .*
   );
 
-  // 8: its pages; of an access that is on, as they were with its first page.
+  // 8: the key's pages; an access that continues keeps those of its first page.
   memory_translation_pkg::access_t access_7, access_8;
   logic is_on_7, is_on_8, found_key_8, is_empty_8;
   pages_t kept_7, pages_7, pages_8;
@@ -328,7 +327,7 @@ module memory_translation #(
     is_empty_8 <= access_7.length == '0;
   end
 
-  // 11: whether the key permits it, and which page table entry is needed. 12: what is said without a page.
+  // 11: check the access against the key, and compute the page table entry. 12: results without a page.
   memory_translation_pkg::fault_t fault_11, fault_12, fault_17;
   logic is_there_11, is_last_12, needs_no_key_8, needs_no_key_11, is_empty_11, is_check_11, found_key_11, key_failed_11, own_line_11, line_failed_11;
   logic lacks_key_12, lacks_key_17, is_end_12, is_end_17;
@@ -448,7 +447,7 @@ module memory_translation #(
       if (place_16 == 3'(each)) {mapped_17, page_17} <= line_16[each*ENTRY_WIDTH+:ENTRY_WIDTH];
   end
 
-  // 18: it is said, or asked for, or goes on.
+  // 18: report the burst, request what is missing, or continue with the next page.
   label_t label_17, label_18;
   logic says_18, lacks_18, lacks_line_18, is_last_18, is_page_17, lacks_line_17;
   logic [63:0] address_18;
@@ -485,7 +484,7 @@ module memory_translation #(
     fault_18 <= is_end_17 ? fault_17 : mapped_17 ? memory_translation_pkg::FAULT_NONE : memory_translation_pkg::FAULT_UNREACHABLE;
   end
 
-  // Answers, with room for all that are on their way.
+  // Answers, with room for all accesses in the stages.
   logic [ANSWERS_WIDTH:0] room, unused_answers;
   unit_queue #(
       .UNIT_WIDTH(FUNCTION_WIDTH + NUMBER_WIDTH + USER_WIDTH + 101),

@@ -1,6 +1,6 @@
 // Types of memory_translation.
 package memory_translation_pkg;
-  // Why an access is refused, in the order of the device model's AccessFault.
+  // Reasons to refuse an access, in the order of the device model's AccessFault.
   typedef enum logic [2:0] {
     FAULT_NONE = 3'd0,
     FAULT_UNKNOWN_KEY = 3'd1,
@@ -12,13 +12,13 @@ package memory_translation_pkg;
 
   // Commands of the control port.
   typedef enum logic [1:0] {
-    CONTROL_KEY = 2'd0,  // The directory's row of a key is written.
-    CONTROL_PAGES = 2'd1,  // Lines of page tables have changed.
-    CONTROL_FUNCTION = 2'd2,  // Nothing of a function is kept.
+    CONTROL_KEY = 2'd0,  // Write the directory's row of a key.
+    CONTROL_PAGES = 2'd1,  // Invalidate lines of page tables.
+    CONTROL_FUNCTION = 2'd2,  // Invalidate everything of a function.
     CONTROL_ALL = 2'd3
   } control_t;
 
-  // Of a memory_key_entry, what an access needs.
+  // The fields of a memory_key_entry that an access needs.
   typedef struct packed {
     logic is_window;
     logic is_bound;
@@ -28,15 +28,15 @@ package memory_translation_pkg;
     logic [23:0] bound_queue_pair;
     logic [63:0] base;
     logic [63:0] length;
-    logic [63:0] origin;  // An address and this: the byte in the memory of the page table.
+    logic [63:0] origin;  // Added to an address, it gives the byte in the memory of the page table.
     logic [5:0] page_log2;
     logic [31:0] page_table;
   } key_t;
 
-  // An access, or what is left of it.
+  // An access, or its remaining part.
   typedef struct packed {
     logic [23:0] protection_domain;
-    logic [31:0] key;  // Or a page table's index.
+    logic [31:0] key;  // For a page table: its index.
     logic [63:0] address;
     logic [31:0] length;
     logic [7:0] rights;
@@ -46,7 +46,7 @@ package memory_translation_pkg;
     logic is_table;
   } access_t;
 
-  localparam int unsigned LINE_ENTRIES = 8;  // Page table entries of a line, which one read of host memory brings.
+  localparam int unsigned LINE_ENTRIES = 8;  // Page table entries in a line of 64 B, the unit of a read.
   localparam logic [1:0] WINDOW_TYPE_2 = 2'd2;
   localparam logic [5:0] PAGE_LOG2_LEAST = 6'd12;
 endpackage

@@ -1,5 +1,5 @@
-// Where a byte lies: which entry of the page tables has its page, where in the page it is, and how many of the bytes from there on the page
-// has. Three clocks later; the bytes four.
+// Computes the place of a byte: the page table entry of its page, its offset in the page, and the bytes from there to the end of the page. Latency
+// three clocks; four for the number of bytes.
 module page_place #(
     parameter int unsigned PAGE_TABLE_ENTRIES = 1 << 21,  // A power of two.
     localparam int unsigned PLACE_WIDTH = $clog2(PAGE_TABLE_ENTRIES)
@@ -12,13 +12,13 @@ module page_place #(
     input logic [5:0] page_log2,
     input logic [31:0] page_table,
 
-    output logic is_there,  // The entry is one of page tables.
+    output logic is_there,  // The entry lies in the page tables.
     output logic [PLACE_WIDTH-1:0] entry,
     output logic [30:0] in_page,
     output logic [31:0] bytes_4,
     output logic is_last_4
 );
-  // 1: the byte of the table's memory. 2: page, and the byte in it. 3: entry, and what the page has left. 4: what the access takes of it.
+  // 1: the byte in the memory of the table. 2: page, and offset in it. 3: entry, and bytes left in the page. 4: the access's part of these bytes.
   logic [63:0] place_1;
   logic [5:0] log2_1;
   logic [30:0] mask_1, mask_2, in_page_2;

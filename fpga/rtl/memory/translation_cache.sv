@@ -1,12 +1,12 @@
-// A set-associative cache in block memory, with a row more for each of those who wait for an answer of host memory: it finds what it asked
-// for there, also when others have taken the place. One look a clock, answered five clocks later. A place is emptied before it is filled, so
-// that no look finds half of two.
+// A set-associative cache in block memory. Each slot also has a row of its own: an access finds the answer that it waited for there, even if other
+// answers have replaced it in the set. One look-up per clock, answered five clocks later. A fill empties a place before it writes it, so that no
+// look-up finds half-written data.
 module translation_cache #(
     parameter int unsigned INDEX_WIDTH = 18,
-    parameter int unsigned SET_LSB = 0,  // Of the bits of an index that say its set.
+    parameter int unsigned SET_LSB = 0,  // Lowest bit of an index that selects its set.
     parameter int unsigned SETS = 64,  // A power of two.
     parameter int unsigned WAYS = 4,  // A power of two.
-    parameter int unsigned SLOTS = 16,  // SETS * WAYS at most.
+    parameter int unsigned SLOTS = 16,  // At most SETS * WAYS.
     parameter int unsigned FUNCTION_WIDTH = 3,
     parameter int unsigned WIDTH = 424,
     localparam int unsigned SLOT_WIDTH = $clog2(SLOTS),
@@ -16,15 +16,15 @@ module translation_cache #(
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // After a reset, or a command, until it is done; no fill begins.
+    output logic clearing,  // After a reset or a command; no fill begins until it ends.
 
     input logic [INDEX_WIDTH-1:0] look_index,
-    input logic look_own,  // In the row of a slot, which was filled.
+    input logic look_own,  // Look up the row of the slot, which has been filled.
     input logic [SLOT_WIDTH-1:0] look_slot,
     output logic found,
     output logic [WIDTH-1:0] found_data,
 
-    // An answer goes to the row of its slot, and to a place of its set when keeps says so at the end.
+    // An answer fills the row of its slot, and a place of its set if keeps is set at the end.
     input logic fill,
     output logic filled,
     input logic fill_keeps,
@@ -33,7 +33,7 @@ module translation_cache #(
     input logic [FUNCTION_WIDTH-1:0] fill_underlying_function,
     input logic [WIDTH-1:0] fill_data,
 
-    // Forgets indices, of one function or of all; nothing is kept meanwhile.
+    // Invalidates indices, those of one function, or all; no answer is kept meanwhile.
     input logic clear,
     input logic [INDEX_WIDTH-1:0] clear_first,
     input logic [INDEX_WIDTH-1:0] clear_last,
@@ -82,7 +82,7 @@ module translation_cache #(
     );
   end
 
-  // 1: tags. 2: which way has it. 3: its row. 4: what is there. 5: it is answered.
+  // 1: read tags. 2: compare ways. 3: address the row. 4: read it. 5: answer.
   logic [TAG_WIDTH-1:0] tag_1;
   logic own_1, own_2, found_3, found_4;
   logic [SLOT_WIDTH-1:0] slot_1, slot_2;
@@ -127,7 +127,7 @@ module translation_cache #(
       .*
   );
 
-  // A fill: the row of the slot is written and a place emptied; then the place is written, and its tag.
+  // A fill: write the row of the slot and empty the place; then write the place and its tag.
   logic [2:0] step;
   logic fills, is_first_step, is_data_step, is_tag_step;
   logic [WAY_WIDTH-1:0] victim;
@@ -147,7 +147,7 @@ module translation_cache #(
     else victim <= victim + WAY_WIDTH'(is_tag_step);
   end
 
-  // A sweep: tags come out, are compared, and go.
+  // A sweep: read tags, compare them, clear those that match.
   logic sweeps, sweeps_1, sweeps_2, clears_all, any;
   logic [SET_WIDTH-1:0] swept_1, swept_2;
   logic [INDEX_WIDTH-1:0] first, last;

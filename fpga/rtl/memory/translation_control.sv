@@ -1,11 +1,11 @@
-// Commands that change keys and page tables, one after the other. A command is answered when nothing that was asked for before it is under way,
-// not even the transfer of its data: accesses are of one of two epochs; a command begins the next one when caches hold nothing old, and waits
-// until all of the last have finished.
+// Commands that change keys and page tables, one at a time. The block answers a command when no access from before it is in flight, not even a
+// transfer of its data: each access belongs to one of two epochs; a command begins the next epoch when the caches hold no old entry, and waits until
+// all accesses of the last one have finished.
 module translation_control #(
     parameter int unsigned KEYS = 65536,
     parameter int unsigned LINE_WIDTH = 18,
     parameter int unsigned FUNCTION_WIDTH = 3,
-    parameter int unsigned UNITS = 64,  // Accesses that have not finished, at most. A power of two.
+    parameter int unsigned UNITS = 64,  // Maximum unfinished accesses. A power of two.
     localparam int unsigned VARIANT_WIDTH = 32 - hca_spec_pkg::MEMORY_KEY_INDEX_BITS,
     localparam int unsigned KEY_WIDTH = $clog2(KEYS)
 ) (
@@ -24,7 +24,7 @@ module translation_control #(
     input logic [LINE_WIDTH-1:0] control_last,
     output logic controlled,
 
-    // The command under way, for directory and caches.
+    // The command in progress, for directory and caches.
     output logic row_write,
     output logic [KEY_WIDTH-1:0] key,
     output logic live,
@@ -37,9 +37,9 @@ module translation_control #(
     output logic clears_function,
     output logic [LINE_WIDTH-1:0] first,
     output logic [LINE_WIDTH-1:0] last,
-    input logic clearing,  // Directory or a cache.
+    input logic clearing,  // The directory or a cache is being cleared.
 
-    // Answers of accesses of this epoch may be kept.
+    // The caches may keep answers to accesses of this epoch.
     output logic epoch,
     output logic keeps,
 

@@ -1,5 +1,5 @@
-// Answers of host memory, 64 B each, in any order: what an access needs of a key's entry, or a line of page table entries, for the cache and the
-// slot that asked for it. The device checks what it reads: an entry that is not the key's is as good as none.
+// Answers of host memory, 64 B each, in any order: the required fields of a key's entry, or a line of page table entries, for the cache and the slot
+// that requested it. The block checks what it reads: an entry of another key counts as invalid.
 module translation_fill #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned SLOTS = 16,
@@ -19,7 +19,7 @@ module translation_fill #(
     input logic data_failed,
     input logic [SLOT_WIDTH-1:0] data_user,
 
-    // Of the slot of an answer.
+    // By the slot of an answer.
     output logic [SLOT_WIDTH-1:0] slot,
     input logic slot_is_line,
     input logic [VARIANT_WIDTH-1:0] slot_variant,
@@ -35,8 +35,8 @@ module translation_fill #(
     output logic answered_is_line,
     output logic answered_failed
 );
-  // An answer has come; its slot is looked up; two clocks to add up; then it is filled, or has failed.
-  logic [3:0] step;  // One bit.
+  // States: an answer has arrived; its slot is looked up; two clocks for sums; filled, or failed.
+  logic [3:0] step;  // One-hot.
   logic [511:0] came;
   logic has_failed, is_line, is_right, fills;
   logic [63:0] origin;

@@ -1,26 +1,26 @@
-// Which accesses are under way in memory_translation, and which of them is looked at next. Those of a queue pair follow each other: the next
-// one begins when the one before has ended. Others pass those that wait for host memory.
+// The accesses in flight in memory_translation, and the selection of the next one. Accesses of a queue pair follow each other: the next one begins
+// when the previous one has ended. Others pass those that wait for host memory.
 module translation_slots #(
-    parameter int unsigned SLOTS = 16,  // A power of two, 16 at most.
+    parameter int unsigned SLOTS = 16,  // A power of two, at most 16.
     localparam int unsigned SLOT_WIDTH = $clog2(SLOTS),
     localparam int unsigned NUMBER_WIDTH = 24
 ) (
     input logic clock,
     input logic reset,
 
-    // An access takes a slot with the second clock in which it is offered, at the earliest.
+    // An access takes a slot in the second clock of its offer, at the earliest.
     input logic offer,
     input logic [NUMBER_WIDTH-1:0] offer_queue_pair,
     output logic takes,
     output logic [SLOT_WIDTH-1:0] takes_slot,
 
-    // A slot enters; later it ends, or enters again when it is due.
+    // A slot enters the stages; later it ends, or enters again when it is due.
     input logic may_enter,
     output logic enters,
     output logic [SLOT_WIDTH-1:0] enters_slot,
-    input logic again,  // With its next page.
+    input logic again,  // For its next page.
     input logic [SLOT_WIDTH-1:0] again_slot,
-    input logic answered,  // By host memory.
+    input logic answered,  // Host memory has answered.
     input logic [SLOT_WIDTH-1:0] answered_slot,
     input logic ends,
     input logic [SLOT_WIDTH-1:0] ends_slot
@@ -29,7 +29,7 @@ module translation_slots #(
     $error("SLOTS has to be a power of two, 4 to 16");
   end
 
-  // 1: slots of the same queue pair, and a free one. 2: it is taken, behind the last of them.
+  // 1: find slots of the same queue pair, and a free slot. 2: take it, behind the last of them.
   logic looks;
   logic [SLOTS-1:0] occupied, is_tail, has_next, same, free, ends_bit, takes_bit, behind, starts;
   logic [SLOTS-1:0] due, due_next, enters_bit;
@@ -82,7 +82,7 @@ module translation_slots #(
     has_next <= has_next & ~takes_bit | (takes ? behind : '0);
   end
 
-  // Slots that are due, in turn.
+  // Due slots, in turn.
   assign starts = behind == '0 ? takes_bit : '0;
   assign enters = has_turn && may_enter;
   assign enters_slot = turn;

@@ -1,10 +1,10 @@
-// Packet buffers of a fixed size, each named by a handle, and those that are free. Each use has as many as it has, so that an answer never
-// waits for what a request holds. A beat is written and a beat is read in each clock.
+// Packet buffers of a fixed size, each with a handle, and the list of free ones. Each use has a number of buffers of its own, so a response never
+// waits for buffers that requests hold. The memory writes and reads a beat in each clock.
 module packet_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned USES = 2,
     parameter int unsigned BUFFERS_OF_USE = hca_spec_pkg::REQUEST_PACKET_BUFFERS,
-    parameter bit ULTRA = 1'b1,  // In ultra memories, which not every FPGA has.
+    parameter bit ULTRA = 1'b1,  // Ultra memories, which some FPGAs do not have.
     localparam int unsigned BUFFERS = USES * BUFFERS_OF_USE,
     localparam int unsigned PACKET_WIDTH = $clog2(BUFFERS),
     localparam int unsigned USE_WIDTH = USES > 1 ? $clog2(USES) : 1,
@@ -15,30 +15,30 @@ module packet_memory #(
     input logic clock,
     input logic reset,
 
-    // A buffer for a use that has one.
+    // Allocates a buffer for a use that has one left.
     output logic [USES-1:0] has_free,
     output logic [PACKET_WIDTH-1:0] free_packet,
     input logic allocate,
     input logic [USE_WIDTH-1:0] allocate_use,
 
-    // It comes back, and can be taken some clocks later.
+    // Frees a buffer; it can be allocated again some clocks later.
     input logic give_back,
     input logic [PACKET_WIDTH-1:0] give_back_packet,
-    output logic [USES*COUNT_WIDTH-1:0] free,  // Of each use, the first lowest.
+    output logic [USES*COUNT_WIDTH-1:0] free,  // Free buffers of each use, first use lowest.
 
-    // Bytes of a beat.
+    // Writes bytes of a beat.
     input logic write,
     input logic [PACKET_WIDTH-1:0] write_packet,
     input logic [PLACE_WIDTH-1:0] write_place,  // Number of the beat in the buffer.
     input logic [BEAT_BYTES*8-1:0] write_data,
     input logic [BEAT_BYTES-1:0] write_strobe,
 
-    // A beat, three clocks later. It has what was written to it in clocks before; nothing is written to it in the same clock.
+    // Reads a beat, with three clocks of latency, as written in earlier clocks. The same beat must not be written in the same clock.
     input logic [PACKET_WIDTH-1:0] read_packet,
     input logic [PLACE_WIDTH-1:0] read_place,
     output logic [BEAT_BYTES*8-1:0] read_data
 );
-  // A buffer is 17 units of 256 B: where it begins is a sum, with no multiplier.
+  // A buffer has 17 units of 256 B, so that its address is a sum and needs no multiplier.
   localparam int unsigned UNIT_BEATS = 256 / BEAT_BYTES;
   localparam int unsigned UNIT_WIDTH = $clog2(UNIT_BEATS);
   localparam int unsigned UNITS = hca_spec_pkg::PACKET_BUFFER_BYTES / 256;
@@ -51,7 +51,7 @@ module packet_memory #(
     $error("a packet buffer has to be 17 times 256 B");
   end
 
-  // After a reset all are free.
+  // After a reset all buffers are free.
   logic sweeping, available, takes, returned, returns, unused_count;
   logic [PACKET_WIDTH-1:0] swept, returned_packet, packet_that_returns;
   logic [USE_WIDTH-1:0] returned_use, use_that_returns;
@@ -66,7 +66,7 @@ module packet_memory #(
       sweeping <= swept != PACKET_WIDTH'(BUFFERS - 1);
       swept <= swept + PACKET_WIDTH'(1);
     end
-    // 1: whose it was. 2: it is free.
+    // 1: the use of the buffer. 2: free it.
     returned <= !reset && give_back;
     returned_packet <= give_back_packet;
     returns <= !reset && returned;
@@ -109,7 +109,7 @@ module packet_memory #(
     end
   end
 
-  // 1: where it is. 2: written, or read. 3: what was read.
+  // 1: address. 2: write or read. 3: the data read.
   function automatic logic [ADDRESS_WIDTH-1:0] address_of(input logic [PACKET_WIDTH-1:0] buffer, input logic [PLACE_WIDTH-1:0] place);
     address_of = {UNITS_WIDTH'({buffer, 4'd0}) + UNITS_WIDTH'(buffer) + UNITS_WIDTH'(place[PLACE_WIDTH-1:UNIT_WIDTH]), place[UNIT_WIDTH-1:0]};
   endfunction

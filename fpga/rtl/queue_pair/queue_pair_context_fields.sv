@@ -1,10 +1,10 @@
-// The fields of one writer in a part of the queue pair contexts, a memory for each row of 64 B in which it has some. The writer writes all of
-// them at once. A row of the context is written in a clock in which the writer does not write. A read has what was written in clocks before.
+// The fields of one writer in a part of the queue pair contexts: a memory for each row of 64 B that has such fields. The writer writes all of them at
+// once. A row write enters in a clock in which the writer does not write. A read returns the data of writes in earlier clocks.
 module queue_pair_context_fields #(
     parameter int unsigned CONTEXTS = 256,
-    parameter int unsigned ROWS = 1,  // Of the part.
+    parameter int unsigned ROWS = 1,  // Rows of the part.
     localparam int unsigned ROW_BITS = 512,
-    parameter logic [ROWS*ROW_BITS-1:0] FIELDS = '1,  // The bits of the part that are this writer's. All others are read as 0.
+    parameter logic [ROWS*ROW_BITS-1:0] FIELDS = '1,  // The bits of the part that this writer owns. All others read as 0.
     localparam int unsigned CONTEXT_WIDTH = $clog2(CONTEXTS)
 ) (
     input logic clock,
@@ -13,7 +13,7 @@ module queue_pair_context_fields #(
     input logic [CONTEXT_WIDTH-1:0] write_context,
     input logic [ROWS*ROW_BITS-1:0] write_part,
 
-    input logic [ROWS-1:0] row_write,  // One of them.
+    input logic [ROWS-1:0] row_write,  // At most one bit is set.
     input logic [CONTEXT_WIDTH-1:0] row_context,
     input logic [ROW_BITS-1:0] row_data,
 

@@ -1,18 +1,18 @@
-// Queue pair contexts on chip. Blocks read a whole context by the queue pair's number, one access a clock, in turn; one block every second
-// clock. Each writes only its own fields, those that fpga/spec says it writes, which are in memories of their own. The control port reads and
-// writes rows of 64 B; so does what brings contexts from memory and back. A failure changes the state of a queue pair.
+// Queue pair contexts on chip. A block reads a whole context by the number of the queue pair. The module serves one reader per clock, in turn; a
+// single reader has a turn in every second clock. Each block writes only the fields of which fpga/spec names it the writer; they are in memories of
+// their own. The control port reads and writes rows of 64 B, as a write-back cache will. A failure changes the state of a queue pair.
 module queue_pair_contexts #(
-    parameter int unsigned CONTEXTS = hca_spec_pkg::QUEUE_PAIR_CONTEXTS_CACHED,  // A power of two. A number's index is its place.
+    parameter int unsigned CONTEXTS = hca_spec_pkg::QUEUE_PAIR_CONTEXTS_CACHED,  // A power of two. The index in a number is the place of the context.
     parameter int unsigned READERS = 8,
     localparam int unsigned CONTEXT_WIDTH = $clog2(CONTEXTS),
     localparam int unsigned NUMBER_WIDTH = 24
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // After a reset, until no context is valid; nothing is read or written.
+    output logic clearing,  // After a reset, until no context is valid; there are no reads or writes.
 
-    // The context of a queue pair with a number, answered to each reader in the order in which it asks: with all writes of clocks before the
-    // question. Not found: there is no queue pair of this number.
+    // Reads the context of a queue pair by number. Answers to one reader are in the order of its requests and include all writes of clocks before the
+    // request. Not found: no queue pair has this number.
     input logic [READERS-1:0] read,
     output logic [READERS-1:0] read_ready,
     input logic [READERS*NUMBER_WIDTH-1:0] read_number,
@@ -23,11 +23,11 @@ module queue_pair_contexts #(
     output hca_spec_pkg::queue_pair_completion_t answer_completion,
     output hca_spec_pkg::queue_pair_responder_t answer_responder,
 
-    // Each writer writes its own fields of a queue pair that is there; other bits are ignored.
-    input logic fetch_write,  // queue_pair_fetch.
+    // Each writer writes its own fields of an existing queue pair; other bits are ignored.
+    input logic fetch_write,  // By queue_pair_fetch.
     input logic [NUMBER_WIDTH-1:0] fetch_number,
     input hca_spec_pkg::queue_pair_requester_t fetch_requester,
-    input logic builder_write,  // packet_builder.
+    input logic builder_write,  // By packet_builder.
     input logic [NUMBER_WIDTH-1:0] builder_number,
     input hca_spec_pkg::queue_pair_requester_t builder_requester,
     input logic completion_write,
@@ -39,16 +39,16 @@ module queue_pair_contexts #(
     input logic response_write,
     input logic [NUMBER_WIDTH-1:0] response_number,
     input hca_spec_pkg::queue_pair_responder_t response_responder,
-    input logic validation_write,  // dma_validation.
+    input logic validation_write,  // By dma_validation.
     input logic [NUMBER_WIDTH-1:0] validation_number,
     input hca_spec_pkg::queue_pair_responder_t validation_responder,
-    input logic descriptor_write,  // descriptor_fetch.
+    input logic descriptor_write,  // By descriptor_fetch.
     input logic [NUMBER_WIDTH-1:0] descriptor_number,
     input hca_spec_pkg::queue_pair_responder_t descriptor_responder,
 
-    // A work request of a function's queue pair has failed, one after the other: it enters ERR (enters_error), or SQE unless it is in ERR or
-    // SQE (enters_send_queue_error), or is told that what follows in its send queue is flushed, or no longer (neither, flushes). Done: there
-    // is a queue pair, and the state was another one.
+    // A work request of a function's queue pair has failed. Requests are processed one by one. The queue pair enters ERR (enters_error); or SQE,
+    // unless it is in ERR or SQE (enters_send_queue_error); or the flag that flushes later work requests is set or cleared (neither, flushes). Done:
+    // the queue pair exists and its state changed.
     input logic fail,
     output logic fail_ready,
     input logic [NUMBER_WIDTH-1:0] fail_number,
@@ -59,7 +59,7 @@ module queue_pair_contexts #(
     output logic failed,
     output logic failed_done,
 
-    // A row of a context, 0 to 6, is written when no writer writes in its part. Told when it is.
+    // Writes a row of a context, 0 to 6, in a clock in which no writer writes in its part; row_written reports it.
     input logic row_write,
     output logic row_write_ready,
     input logic [CONTEXT_WIDTH-1:0] row_write_context,
@@ -67,7 +67,7 @@ module queue_pair_contexts #(
     input logic [511:0] row_write_data,
     output logic row_written,
 
-    // A row of a context, in turn with the readers.
+    // Reads a row of a context, in turn with the readers.
     input logic row_read,
     output logic row_read_ready,
     input logic [CONTEXT_WIDTH-1:0] row_read_context,
@@ -86,7 +86,7 @@ module queue_pair_contexts #(
   localparam int unsigned COMPLETION_ROW = hca_spec_pkg::QUEUE_PAIR_CONTEXT_COMPLETION_LSB / 512;
   localparam int unsigned RESPONDER_ROW = hca_spec_pkg::QUEUE_PAIR_CONTEXT_RESPONDER_LSB / 512;
 
-  // Those who read: the blocks, then what fails, then rows. Each waits for its turn.
+  // Readers: the blocks, then failures, then rows. Each waits for its turn.
   localparam int unsigned ALL = READERS + 2;
   localparam int unsigned FAILS = READERS;
   localparam int unsigned TURN_WIDTH = $clog2(ALL);
@@ -118,7 +118,7 @@ module queue_pair_contexts #(
       .next(next_turn)
   );
 
-  // 1: whose turn. 2: the memories' words. 3: the context. 4: it is answered.
+  // 1: select the reader. 2: read the memories. 3: the context. 4: answer.
   logic [ALL-1:0] turn_1, turn_2, turn_3;
   logic [NUMBER_WIDTH-1:0] number_1, number_2, number_3;
   logic found_3, valid_1, valid_2, valid_3;
@@ -128,13 +128,13 @@ module queue_pair_contexts #(
   hca_spec_pkg::queue_pair_responder_t receive_3, response_3, validation_3, descriptor_3, responder_3;
   logic [NUMBER_WIDTH-1:0] turn_number;
   assign takes = has_turn ? ALL'(1) << turn : '0;
-  // Not by a part-select at turn: tools may take the product with the number's width for a multiplier.
+  // A part-select at `turn` could become a multiplier, because tools may multiply `turn` by the width of a number.
   always_comb begin
     turn_number = '0;
     for (int unsigned reader = 0; reader < ALL; reader++)
       if (TURN_WIDTH'(reader) == turn) turn_number = turn_number | waiting_numbers[reader*NUMBER_WIDTH+:NUMBER_WIDTH];
   end
-  assign others_wait = waits & ~takes;  // The next one of the same reader waits for a clock.
+  assign others_wait = waits & ~takes;  // The next request of the same reader waits for a clock.
   always_ff @(posedge clock) begin
     has_turn <= !reset && others_wait != '0;
     if (reset) turn <= '0;
@@ -162,7 +162,7 @@ module queue_pair_contexts #(
     answer_responder <= responder_3;
   end
 
-  // A row that is written waits here until the writers of its part do not write.
+  // A row to be written waits here until the writers of its part do not write.
   logic row_waits, row_enters, part_is_busy, is_control_row, is_requester_row, is_completion_row, is_responder_row, state_is_busy;
   logic [CONTEXT_WIDTH-1:0] row_context, swept;
   logic [2:0] row;
@@ -201,7 +201,7 @@ module queue_pair_contexts #(
     row_written <= !reset && row_enters;
   end
 
-  // A row that is read has no number to be checked.
+  // A row read has no number to check.
   logic row_is_under_way;
   logic [2:0] row_read_kept;
   logic [CONTEXT_WIDTH-1:0] row_read_place;
@@ -225,7 +225,7 @@ module queue_pair_contexts #(
     if (row_read_kept == 3'(each)) row_answer_data <= context_4[each*512+:512];
   end
 
-  // A failure: its queue pair is read, and its state written.
+  // A failure: read the context, then write the state.
   logic fails, enters_error, enters_send_queue_error, flushes, state_write, is_of_function, is_in_error, is_in_send_queue_error, changes;
   logic fail_4;
   logic [NUMBER_WIDTH-1:0] failing;

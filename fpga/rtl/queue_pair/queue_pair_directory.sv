@@ -1,21 +1,22 @@
-// The directory of queue_pair_state_cache: of each index whether there is a queue pair, whose, of which generation, how many data units refer
-// to it (pins), and whether it waits to be quiet. One access a clock, in the order in which they enter: an unpin at once, a pin and a command
-// of the control port when no other does. A number is index and generation, so that numbers of former queue pairs find nothing.
+// The directory of queue_pair_state_cache. For each index it stores whether a queue pair exists, its function and generation, its pins (the number of
+// data units that refer to it) and whether it is quiescing. It executes one access per clock, in order of entry: an unpin at once, a pin or a command
+// of the control port in a clock without an unpin. A number consists of index and generation, so the number of a former queue pair finds nothing.
 module queue_pair_directory #(
-    parameter int unsigned QUEUE_PAIRS = 65536,  // Indices. A power of two, 8 at least.
+    parameter int unsigned QUEUE_PAIRS = 65536,  // Number of indices. A power of two, at least 8.
     parameter int unsigned FUNCTION_WIDTH = 3,
     parameter int unsigned PINS_WIDTH = 16,
     localparam int unsigned NUMBER_WIDTH = 24
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // After a reset, until there is no queue pair; nothing enters.
+    output logic clearing,  // After a reset, until no queue pair exists; there are no accesses.
 
-    // One reference less. Nothing happens to a queue pair that is gone.
+    // Removes a pin. No effect on a queue pair that no longer exists.
     input logic unpin,
     input logic [NUMBER_WIDTH-1:0] unpin_number,
 
-    // A data unit refers to the queue pair from now on, unless it is gone or waits to be quiet: answered in the order of pins.
+    // Adds a pin: a data unit refers to the queue pair. Refused if the queue pair does not exist or is quiescing. Answers are in the order of the
+    // pins.
     input logic pin,
     output logic pin_ready,
     input logic [NUMBER_WIDTH-1:0] pin_number,
@@ -23,8 +24,8 @@ module queue_pair_directory #(
     output logic pinned_done,
     output logic [FUNCTION_WIDTH-1:0] pinned_underlying_function,
 
-    // A command of the control port, answered in their order. One of: create a queue pair at an index that has none; no new pin until it is
-    // destroyed or resumed (quiesce); resume; destroy one that has no pin. With none of them: look.
+    // A command of the control port; answers are in order. One of: create a queue pair at an unused index; quiesce: no new pin until resume or
+    // destroy; resume; destroy a queue pair without pins. With none of these flags: query.
     input logic control,
     output logic control_ready,
     input logic control_create,
@@ -32,14 +33,14 @@ module queue_pair_directory #(
     input logic control_resume,
     input logic control_destroy,
     input logic [NUMBER_WIDTH-1:0] control_number,
-    input logic [FUNCTION_WIDTH-1:0] control_underlying_function,  // Of the new one.
+    input logic [FUNCTION_WIDTH-1:0] control_underlying_function,  // Of the new queue pair.
     output logic controlled,
-    output logic controlled_done,  // There is, or was, a queue pair of this number, and the command could be done.
+    output logic controlled_done,  // The number belongs to an existing or a destroyed queue pair, and the command was executed.
     output logic [FUNCTION_WIDTH-1:0] controlled_underlying_function,
     output logic controlled_quiescing,
     output logic [PINS_WIDTH-1:0] controlled_pins,
 
-    // A queue pair that waits to be quiet has no pin, with the access that made it so.
+    // A quiescing queue pair has no pins left; reported with the access that caused it.
     output logic quiet,
     output logic [NUMBER_WIDTH-1:0] quiet_number
 );
@@ -102,7 +103,7 @@ module queue_pair_directory #(
   assign takes_pin = has_pin && !unpin;
   assign takes_control = has_control && !unpin && !has_pin;
 
-  // 1: the access. 2: the row at its index comes out. 3: it is decided. 4: written. Of the three accesses before the memory does not tell yet.
+  // 1: accept the access. 2: read the row. 3: decide. 4: write. The memory does not have the results of the three accesses before yet.
   access_t access, access_1, access_2, access_3;
   row_t row_read, row_3, row, next, row_4, row_5;
   logic valid_1, valid_2, valid_3, writes, writes_4, writes_5, was_before, was_two_before, was_three_before, is_found, is_new, is_last, done;
@@ -148,7 +149,7 @@ module queue_pair_directory #(
   assign row = was_before && writes_4 ? row_4 : row_3;
   assign is_found = row.is_live && {row.generation, INDEX_BITS'(index_3)} == access_3.number;
   assign is_new = !row.is_live && access_3.number[INDEX_BITS-1:0] == INDEX_BITS'(index_3);
-  assign is_last = row.pins == PINS_WIDTH'(access_3.unpin);  // No pin is left.
+  assign is_last = row.pins == PINS_WIDTH'(access_3.unpin);  // The access removes the last pin.
   always_comb begin
     next = row;
     done = is_found;

@@ -1,5 +1,5 @@
-// A list of the queue pairs that became quiet. It holds each index once, at its first position, with the number that became quiet last, so
-// that it never overflows.
+// A list of the queue pairs that became quiet. It holds each index once, at its first position, with the number that became quiet last. It therefore
+// never overflows.
 module quiet_list #(
     parameter int unsigned CONTEXTS = hca_spec_pkg::QUEUE_PAIR_CONTEXTS_CACHED,
     localparam int unsigned CONTEXT_WIDTH = $clog2(CONTEXTS),

@@ -1,9 +1,9 @@
-// Checks the destination of packets that have arrived, as packet_receiver of the device model does (InfiniBand 9.6.1): a queue pair has the
-// number, which is replaced by the queue pair's own (US7095750), its service is the packet's, and port, addresses and P_Key are its own and
-// its peer's; for a datagram, port, address, P_Key and Q_Key are its own. A packet that passes pins its queue pair and goes on; all others
-// are dropped and counted. Packets stay in their order. No queue pair is in a multicast group yet.
+// Checks the destination of arrived packets, as packet_receiver of the device model does (InfiniBand 9.6.1). A packet passes if a queue pair has its
+// destination number and provides its service, and if port, addresses and P_Key are those of the queue pair and its peer; for a datagram, if port,
+// address, P_Key and Q_Key are those of the queue pair. The block replaces the number by the queue pair's own (US7095750), pins the queue pair and
+// forwards the packet. It drops and counts all others. Packets stay in order. Multicast groups are not implemented.
 module destination_check #(
-    parameter int unsigned CONTEXTS = hca_spec_pkg::QUEUE_PAIR_CONTEXTS_CACHED,  // A power of two: places of numbers.
+    parameter int unsigned CONTEXTS = hca_spec_pkg::QUEUE_PAIR_CONTEXTS_CACHED,  // Number of contexts, a power of two.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned PACKET_WIDTH = 7,
     localparam int unsigned NUMBER_WIDTH = 24,
@@ -14,7 +14,7 @@ module destination_check #(
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // After a reset, until the tables are empty; nothing enters.
+    output logic clearing,  // After a reset, until the tables are empty; no packet enters.
 
     // A packet of packet_receiver. Ports count from 0 here.
     input logic packet_valid,
@@ -24,7 +24,7 @@ module destination_check #(
     input packet_fields_pkg::packet_fields_t packet_fields,
     input logic [12:0] packet_payload_bytes,
 
-    // A reader of queue_pair_contexts, and pins of queue_pair_directory.
+    // A reader port of queue_pair_contexts, and the pins of queue_pair_directory.
     output logic read,
     input logic read_ready,
     output logic [NUMBER_WIDTH-1:0] read_number,
@@ -37,26 +37,27 @@ module destination_check #(
     input logic pinned,
     input logic pinned_done,
 
-    // One that passes. Its queue pair has a pin.
+    // A packet that passes. Its queue pair holds a pin for it.
     output logic checked_valid,
     input logic checked_ready,
     output logic [PACKET_WIDTH-1:0] checked_packet,
-    output packet_fields_pkg::packet_fields_t checked_fields,  // destination_queue_pair: its own number.
+    output packet_fields_pkg::packet_fields_t checked_fields,  // destination_queue_pair is the queue pair's own number.
     output logic [12:0] checked_payload_bytes,
     output logic [FUNCTION_WIDTH-1:0] checked_underlying_function,
 
-    // One that does not: its buffer is to be given back.
+    // A dropped packet: its buffer must be freed.
     output logic dropped_valid,
     input logic dropped_ready,
     output logic [PACKET_WIDTH-1:0] dropped_packet,
 
-    // How many were dropped for a reason, packet_drop_t, a clock later; of a port how many for their keys.
+    // Dropped packets by reason (packet_drop_t), a clock later; wrong keys by port.
     input logic [4:0] count_reason,
     output logic [63:0] count,
     output logic [hca_spec_pkg::PORTS*64-1:0] bad_partition_keys,
     output logic [hca_spec_pkg::PORTS*64-1:0] bad_queue_keys,
 
-    // The control port: which queue pair a number is bound to, at the number's place; whether a number is in time-wait; the tables of ports.
+    // The control port: binds a number to a queue pair at the index of the number, starts and ends the time-wait of a number, writes the tables of
+    // ports.
     input logic bind_write,
     input logic [NUMBER_WIDTH-1:0] bind_number,
     input logic bind_bound,
@@ -70,27 +71,27 @@ module destination_check #(
     input logic [PORT_WIDTH-1:0] write_port,
     input logic [FUNCTION_WIDTH-1:0] write_underlying_function,
     input logic [INDEX_WIDTH-1:0] write_index,
-    input logic [127:0] write_data  // A GID, its first byte highest; a LID or P_Key lowest.
+    input logic [127:0] write_data  // A GID, first byte highest; a LID or P_Key in the lowest bits.
 );
   if (CONTEXTS < 8 || CONTEXTS != 1 << CONTEXT_WIDTH || CONTEXTS > 256) begin : gen_check
     $error("CONTEXTS has to be a power of two from 8 to 256: there is a bit for each of their numbers");
   end
-  localparam int unsigned ENTRIES = 16;  // Packets under way.
+  localparam int unsigned ENTRIES = 16;  // Packets in flight.
   localparam int unsigned ENTRY_WIDTH = $clog2(ENTRIES);
   localparam int unsigned INDEX_BITS = hca_spec_pkg::QUEUE_PAIR_INDEX_BITS;
   localparam int unsigned GENERATION_WIDTH = NUMBER_WIDTH - INDEX_BITS;
   localparam int unsigned WAIT_WIDTH = GENERATION_WIDTH + CONTEXT_WIDTH;
   localparam logic [NUMBER_WIDTH-1:0] MULTICAST = '1;
-  localparam logic [7:0] FIRST_OF_MULTICAST = 8'hff;  // First byte of the GID of a group (RFC 4291, 2.7).
+  localparam logic [7:0] FIRST_OF_MULTICAST = 8'hff;  // First byte of a multicast GID (RFC 4291, 2.7).
   localparam logic [95:0] IPV4 = 96'hffff;  // ::ffff:a.b.c.d.
-  localparam logic [3:0] IPV4_MULTICAST = 4'he;  // a of a group (RFC 5771).
+  localparam logic [3:0] IPV4_MULTICAST = 4'he;  // Highest bits of a multicast IPv4 address (RFC 5771).
   localparam logic [15:0] FULL_MEMBER = 16'h8000;
 
   function automatic logic [127:0] first_byte_highest(input logic [127:0] bytes);
     for (int unsigned each = 0; each < 16; each++) first_byte_highest[each*8+:8] = bytes[120-each*8+:8];
   endfunction
 
-  // Packets under way: what is checked comes out first, with the context; the rest with the verdict.
+  // Packets in flight. The fields to check are read with the context, all others with the verdict.
   typedef struct packed {
     logic [PORT_WIDTH-1:0] port;
     logic [1:0] framing;
@@ -157,7 +158,7 @@ module destination_check #(
     end
   end
 
-  // 1: the number's place. 2: what is there. Then the context of the queue pair is asked for.
+  // 1: address the entry of the number. 2: read it, and request the context of its queue pair.
   typedef struct packed {
     logic is_multicast;
     logic waits;
@@ -242,7 +243,7 @@ module destination_check #(
       .*
   );
 
-  // 3: the context and what is compared with it.
+  // 3: the context, and the fields to compare with it.
   logic valid_3, is_there_3;
   checks_t checks_3;
   found_t found_3, found_4;
@@ -259,7 +260,7 @@ module destination_check #(
     control_3 <= answer_control;
   end
 
-  // 4: compared.
+  // 4: compare.
   logic [hca_spec_pkg::GID_TABLE_ENTRIES-1:0] is_gid, is_gid_4;
   logic [15:0] local_identifier, partition_key;
   logic [INDEX_WIDTH-1:0] gid_index_4;
@@ -282,7 +283,7 @@ module destination_check #(
     is_there_4 <= is_there_3;
     found_4 <= found_3;
     function_4 <= control_3.underlying_function[FUNCTION_WIDTH-1:0];
-    has_wrong_service_4 <= 4'(checks_3.opcode[7:5]) != control_3.service_type;  // InfiniBand 9.2.1: the highest bits say which.
+    has_wrong_service_4 <= 4'(checks_3.opcode[7:5]) != control_3.service_type;  // InfiniBand 9.2.1: the highest bits of the opcode are the service.
     has_wrong_port_4 <= 8'(checks_3.port) + 8'd1 != control_3.port;
     is_datagram_4 <= control_3.service_type == hca_spec_pkg::SERVICE_TYPE_UNRELIABLE_DATAGRAM;
     is_ethernet_4 <= !checks_3.framing[1];
@@ -301,7 +302,7 @@ module destination_check #(
     has_queue_key_4 <= checks_3.queue_key == control_3.queue_key;
   end
 
-  // 5: the first reason of the model's.
+  // 5: select the first reason, in the order of the model.
   logic valid_5;
   logic [FUNCTION_WIDTH-1:0] function_5;
   logic [NUMBER_WIDTH-1:0] queue_pair_5;
@@ -335,7 +336,7 @@ module destination_check #(
     queue_pair_5 <= found_4.queue_pair;
   end
 
-  // One without a reason pins its queue pair, and waits for the answer.
+  // A packet without a reason pins its queue pair and waits for the answer.
   logic has_result, has_pin, has_pinned, pinned_now, is_free, passes, passes_on;
   logic [4:0] result_reason;
   logic [FUNCTION_WIDTH-1:0] result_function;
@@ -385,7 +386,7 @@ module destination_check #(
   assign passes_on = passes ? !checked_valid || checked_ready : !dropped_valid || dropped_ready;
   assign goes = has_result && (!is_free || has_pinned) && passes_on;
 
-  // Out.
+  // Outputs.
   logic counted;
   logic [4:0] counted_reason;
   logic [PORT_WIDTH-1:0] counted_port;

@@ -1,5 +1,5 @@
-// The addresses of the device's ports, and its partitions: written by the control port. A packet's destination is compared with all GIDs of a
-// function at a port at once. After a reset all are 0.
+// The addresses of the device's ports, and its partitions, written by the control port. A packet's destination is compared with all GIDs of a
+// function at a port at once. After a reset all entries are 0.
 module destination_tables #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     localparam int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
@@ -11,23 +11,23 @@ module destination_tables #(
 ) (
     input logic clock,
     input logic clearing,
-    input logic [15:0] cleared,  // Counts from 0 on meanwhile.
+    input logic [15:0] cleared,  // Counts up from 0 during the reset's sweep.
 
-    // One entry. Ports count from 0 here.
+    // Writes one entry. Ports count from 0 here.
     input logic gid_write,
     input logic identifier_write,
     input logic key_write,
     input logic [PORT_WIDTH-1:0] write_port,
     input logic [FUNCTION_WIDTH-1:0] write_underlying_function,
     input logic [GID_WIDTH-1:0] write_index,
-    input logic [127:0] write_data,  // A GID, its first byte highest; a LID or P_Key lowest.
+    input logic [127:0] write_data,  // A GID, first byte highest; a LID or P_Key in the lowest bits.
 
-    // At once.
+    // Comparison, without latency.
     input logic [PORT_WIDTH-1:0] port,
     input logic [FUNCTION_WIDTH-1:0] underlying_function,
     input logic [KEY_WIDTH-1:0] key_index,
     input logic [127:0] gid,
-    output logic [GIDS-1:0] is_gid,  // Each that is this one.
+    output logic [GIDS-1:0] is_gid,  // The entries that equal this GID.
     output logic [15:0] local_identifier,
     output logic [15:0] partition_key
 );

@@ -1,20 +1,20 @@
-// How many packets were dropped, for each reason (packet_drop_t). All begin as 0, before the first is counted.
+// Counts dropped packets by reason (packet_drop_t). All counts are cleared after a reset, before the first packet is counted.
 module drop_counts #(
     localparam int unsigned REASON_WIDTH = 5,
     localparam int unsigned REASONS = 1 << REASON_WIDTH
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // Nothing is counted.
+    output logic clearing,  // No packet is counted.
 
     input logic dropped,
     input logic [REASON_WIDTH-1:0] dropped_reason,
 
-    // How many, a clock later.
+    // The count of a reason, a clock later.
     input logic [REASON_WIDTH-1:0] count_reason,
     output logic [63:0] count
 );
-  // 1: what it was. 2: one more.
+  // 1: read the count. 2: write it, plus one.
   logic counts_1, counts_2;
   logic [REASON_WIDTH-1:0] cleared, reason_1, reason_2;
   logic [63:0] known, count_2, more, count_now;

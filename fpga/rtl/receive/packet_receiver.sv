@@ -1,10 +1,10 @@
-// Takes packets from a link into buffers, parses them and drops those that are wrong, with a count for each reason. Congestion notifications
-// are counted and end here. All others go on in their order, as handle and fields, and wait here until the blocks behind take them: each
-// has its buffer until it is given back. Queue pairs are looked up behind.
+// Stores packets from a link in buffers, parses them, and drops and counts invalid ones by reason. It counts and drops congestion notifications. It
+// queues all others in order, as handle and fields, until the next block takes them; a packet keeps its buffer until a later block frees it.
+// destination_check looks up the queue pair.
 module packet_receiver #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
-    parameter int unsigned BUFFERS = hca_spec_pkg::RECEIVE_PACKET_BUFFERS,  // A power of two, 4 at least.
-    parameter bit ULTRA = 1'b1,  // Its buffers are in ultra memories, which not every FPGA has.
+    parameter int unsigned BUFFERS = hca_spec_pkg::RECEIVE_PACKET_BUFFERS,  // A power of two, at least 4.
+    parameter bit ULTRA = 1'b1,  // Buffers in ultra memories, which some FPGAs do not have.
     localparam int unsigned PACKET_WIDTH = $clog2(BUFFERS),
     localparam int unsigned COUNT_WIDTH = $clog2(BUFFERS + 1),
     localparam int unsigned BUFFER_BEATS = hca_spec_pkg::PACKET_BUFFER_BYTES / BEAT_BYTES,
@@ -12,42 +12,42 @@ module packet_receiver #(
 ) (
     input logic clock,
     input logic reset,
-    input logic is_infiniband,  // Of the link; otherwise it is Ethernet. Changed while no packet is under way.
+    input logic is_infiniband,  // Link type; 0: Ethernet. Changes only while no packet is in flight.
 
-    // Packets, AXI4-Stream: from their first link byte on, without VCRC or frame check sequence; 65,535 bytes at most. Bytes that a buffer
-    // has no room for are checked and not kept: no packet that is right reaches so far, only a frame around it.
+    // Packets, AXI4-Stream: from their first link byte, without VCRC or frame check sequence; at most 65,535 B. Bytes beyond the end of a buffer are
+    // checked but not stored: only the frame of a valid packet can be that long.
     input logic link_tvalid,
     output logic link_tready,
     input logic [BEAT_BYTES*8-1:0] link_tdata,
     input logic [BEAT_BYTES-1:0] link_tkeep,
     input logic link_tlast,
 
-    // One of which all is right. Its first byte is the first of its buffer.
+    // A valid packet. Its first byte is the first of its buffer.
     output logic packet_valid,
     input logic packet_ready,
     output logic [PACKET_WIDTH-1:0] packet,
     output packet_fields_pkg::packet_fields_t packet_fields,
     output logic [12:0] packet_payload_bytes,
 
-    // A beat of a buffer, three clocks later.
+    // Reads a beat of a buffer, with three clocks of latency.
     input logic [PACKET_WIDTH-1:0] read_packet,
     input logic [PLACE_WIDTH-1:0] read_place,
     output logic [BEAT_BYTES*8-1:0] read_data,
 
-    // A packet that is done with.
+    // Frees the buffer of a packet.
     input logic give_back,
     input logic [PACKET_WIDTH-1:0] give_back_packet,
     output logic [COUNT_WIDTH-1:0] free,
 
-    // How many were dropped for a reason, packet_drop_t, a clock later; and how many congestion notifications came.
+    // Dropped packets by reason (packet_drop_t), a clock later; and congestion notifications.
     input logic [4:0] count_reason,
     output logic [63:0] count,
     output logic [63:0] congestion_notifications
 );
   localparam int unsigned FIELDS = $bits(packet_fields);
-  localparam int unsigned PARSING = 64;  // Packets whose verdict is not there: fewer than clocks until it is.
+  localparam int unsigned PARSING = 64;  // Packets without a verdict; more than the clocks until a verdict.
 
-  // In: each beat to its buffer, and to the parser.
+  // Inputs: each beat goes to its buffer and to the parser.
   logic has_free, clearing, takes, begins, is_begun, is_full, ended_returns;
   logic [PACKET_WIDTH-1:0] free_packet, begun_packet, written_packet, ended_packet;
   logic [PLACE_WIDTH-1:0] place;
@@ -120,7 +120,7 @@ module packet_receiver #(
   assign is_right = parsed && is_none && !is_notification;
   assign is_dropped = parsed && !is_none;
 
-  // Those that are right: their fields in a memory by buffer, their handles in a queue; two clocks to get them out.
+  // Valid packets: fields in a memory by buffer, handles in a queue; reading takes two clocks.
   logic waits, fetches, fetched, is_out;
   logic [PACKET_WIDTH-1:0] waiting_packet, fetched_packet;
   logic [FIELDS+12:0] facts_read;
@@ -154,7 +154,7 @@ module packet_receiver #(
     end
   end
 
-  // Those that end here: their buffers come back when no other does.
+  // Dropped packets: their buffers are freed in clocks in which no later block frees one.
   unit_queue #(
       .UNIT_WIDTH(PACKET_WIDTH),
       .ENTRIES(BUFFERS)

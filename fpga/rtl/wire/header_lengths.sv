@@ -1,12 +1,12 @@
-// Puts the lengths of a packet, the IPv4 checksum and what its BTH says of it into its template: the headers up to the BTH of all packets from
-// one queue pair to another, the first byte highest, the last lowest. Two clocks; a packet a clock.
+// Completes the template of a packet: lengths, the IPv4 checksum and the packet's fields of the BTH. A template has the headers up to the BTH that
+// all packets from one queue pair to another have in common, first byte highest. It takes two clocks, and one packet per clock.
 module header_lengths (
     input logic clock,
 
     input logic [1:0] framing,  // packet_framing_t
     input logic [639:0] template_headers,
     input logic [15:0] ipv4_sum,  // Ones' complement sum of the words of the IPv4 header, without its length and checksum.
-    input logic [13:0] transport_bytes,  // From the BTH through the ICRC.
+    input logic [13:0] transport_bytes,  // From the BTH to the ICRC, both included.
     input logic [7:0] opcode,
     input logic solicited_event,
     input logic acknowledge_request,
@@ -22,7 +22,7 @@ module header_lengths (
   localparam int unsigned GLOBAL_BITS = hca_spec_pkg::GLOBAL_ROUTE_HEADER_BYTES * 8;
   localparam int unsigned LOCAL_BITS = hca_spec_pkg::LOCAL_ROUTE_HEADER_BYTES * 8;
 
-  // Where fields begin.
+  // Offsets of fields.
   localparam int unsigned UDP_LENGTH = TRANSPORT_BITS + hca_spec_pkg::UDP_HEADER_LENGTH_LSB;
   localparam int unsigned IPV4_LENGTH = TRANSPORT_BITS + UDP_BITS + hca_spec_pkg::IPV4_HEADER_TOTAL_LENGTH_LSB;
   localparam int unsigned IPV4_CHECKSUM = TRANSPORT_BITS + UDP_BITS + hca_spec_pkg::IPV4_HEADER_HEADER_CHECKSUM_LSB;
@@ -32,7 +32,7 @@ module header_lengths (
   localparam int unsigned FAR_LOCAL_LENGTH = LOCAL_LENGTH + GLOBAL_BITS;
   localparam int unsigned DWORDS_WIDTH = hca_spec_pkg::LOCAL_ROUTE_HEADER_PACKET_LENGTH_WIDTH;
 
-  // 1: lengths.
+  // 1: compute the lengths.
   logic [1:0] framing_1, unused_low;
   logic [WIDTH-1:0] headers_1;
   logic [15:0] udp_length_1, ipv4_length, ipv4_length_1, global_length_1;
@@ -63,7 +63,7 @@ module header_lengths (
     local_length_1 <= DWORDS_WIDTH'(local_bytes[15:2]);
   end
 
-  // 2: in their places.
+  // 2: insert them.
   always_ff @(posedge clock) begin
     headers <= headers_1;
     case (framing_1)

@@ -9,7 +9,7 @@ module icrc_append #(
     input logic clock,
     input logic reset,
 
-    // Packets without ICRC, AXI4-Stream. tuser: framing, and above it whether there is an 802.1Q tag.
+    // Packets without ICRC, AXI4-Stream. tuser: framing in the low bits; the highest bit is set for an 802.1Q tag.
     input logic bare_tvalid,
     output logic bare_tready,
     input logic [BEAT_BYTES*8-1:0] bare_tdata,
@@ -17,7 +17,7 @@ module icrc_append #(
     input logic bare_tlast,
     input logic [2:0] bare_tuser,
 
-    // The same packets with it.
+    // The same packets with their ICRC.
     output logic whole_tvalid,
     input logic whole_tready,
     output logic [BEAT_BYTES*8-1:0] whole_tdata,
@@ -25,11 +25,11 @@ module icrc_append #(
     output logic whole_tlast
 );
   localparam int unsigned STEPS = $clog2(BEAT_BYTES);
-  // Twice what waits for an ICRC, so that packets of one beat do not stop; and what is on its way to them.
+  // Twice the beats that wait for an ICRC, so that packets of one beat do not stall, and room for the beats in flight.
   localparam int unsigned ENTRIES = 32;
   localparam int unsigned WIDTH = BEAT_BYTES * 9 + 1;
 
-  // In: each beat to the queue and to the register.
+  // Input: each beat goes to the queue and to the register.
   logic taken, has_beat, pop, beat_last;
   logic [BEAT_BYTES*8-1:0] beat_data;
   logic [BEAT_BYTES-1:0] beat_keep;
@@ -67,8 +67,8 @@ module icrc_append #(
       .*
   );
 
-  // The ICRC as it lies in every four bytes of a beat, and which of four bytes go to a beat of their own: there is one for each packet in
-  // the queue at most.
+  // The ICRC as it appears in each four bytes of a beat, and which of the four bytes need an extra beat: one entry for each packet in the queue, at
+  // most.
   logic pushes_icrc, has_icrc, spills;
   logic [31:0] turned, icrc;
   logic [3:0] spilled, spilled_keep;
@@ -97,7 +97,7 @@ module icrc_append #(
   );
   assign spills = beat_last && spilled_keep != '0;
 
-  // Out: the next beat, and after a last one what of its ICRC did not fit.
+  // Output: the next beat; after a last beat, the rest of its ICRC.
   logic has_room, spill, merged, merged_last, merged_is_icrc;
   logic [BEAT_BYTES*8-1:0] merged_data, joined;
   logic [BEAT_BYTES-1:0] merged_keep, merged_own;
@@ -106,7 +106,7 @@ module icrc_append #(
   logic [$clog2(ENTRIES):0] waiting;
   assign pop = has_room && !spill && has_beat && (!beat_last || has_icrc);
   always_ff @(posedge clock) begin
-    has_room <= !reset && 32'(waiting) + 3 < ENTRIES;  // For this one, and for what is on its way.
+    has_room <= !reset && 32'(waiting) + 3 < ENTRIES;  // Room for this beat and for those in flight.
     if (reset) spill <= 1'b0;
     else if (has_room) spill <= pop && spills;
     merged <= !reset && (pop || has_room && spill);

@@ -6,7 +6,7 @@ module icrc_check #(
     input logic clock,
     input logic reset,
 
-    // A beat that is handed over. tuser: framing, and above it whether there is an 802.1Q tag.
+    // A transferred beat. tuser: framing in the low bits; the highest bit is set for an 802.1Q tag.
     input logic beat,
     input logic [BEAT_BYTES*8-1:0] beat_tdata,
     input logic [BEAT_BYTES-1:0] beat_tkeep,
@@ -17,7 +17,7 @@ module icrc_check #(
     output logic checked,
     output logic checked_matches
 );
-  // The register after a packet and its own ICRC.
+  // The register after any packet and its valid ICRC.
   localparam logic [31:0] AFTER_ICRC = icrc_pkg::after_ones('0, 32);
 
   logic ended;

@@ -1,5 +1,5 @@
-// The part of a beat that the ICRC covers (InfiniBand volume 1, 7.8.1; annex A17): nothing before the LRH or IP header, ones for fields
-// that may change on the way, and the initial register value, folded into the first four counted bytes.
+// The part of a beat that the ICRC covers (InfiniBand volume 1, 7.8.1; annex A17): nothing before the LRH or IP header; ones for fields that may
+// change on the way; the initial register value, folded into the first four covered bytes.
 module icrc_coverage #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     // Beats up to the end of the longest BTH.
@@ -10,16 +10,16 @@ module icrc_coverage #(
     localparam int unsigned NUMBER_WIDTH = $clog2(HEAD_BEATS + 1)
 ) (
     input logic [1:0] framing,  // packet_framing_t
-    input logic is_tagged,  // Ethernet, with an 802.1Q tag.
-    input logic [NUMBER_WIDTH-1:0] number,  // Of the beat in its packet; HEAD_BEATS: that, or a later one.
-    output logic [BEAT_BYTES*8-1:0] taken,  // Bits that count as they are.
-    output logic [BEAT_BYTES*8-1:0] turned  // Bits that are turned over then.
+    input logic is_tagged,  // Ethernet with an 802.1Q tag.
+    input logic [NUMBER_WIDTH-1:0] number,  // Number of the beat in its packet; HEAD_BEATS stands for this and all later ones.
+    output logic [BEAT_BYTES*8-1:0] taken,  // Bits that are covered unchanged.
+    output logic [BEAT_BYTES*8-1:0] turned  // Bits that are then inverted.
 );
   localparam int unsigned HEAD_BITS = HEAD_BEATS * BEAT_BYTES * 8;
   localparam int unsigned ETHERNET_BYTES = hca_spec_pkg::ETHERNET_HEADER_BYTES - hca_spec_pkg::ETHERNET_HEADER_PADDING_WIDTH / 8;
   localparam int unsigned TAGGED_BYTES = ETHERNET_BYTES + hca_spec_pkg::VIRTUAL_LAN_HEADER_BYTES;
 
-  // Fields that may change, the first byte highest. FECN, BECN and what is reserved beside them are a byte.
+  // Fields that may change, first byte highest. FECN, BECN and the reserved bits beside them are a byte.
   localparam int unsigned IPV4_BITS = hca_spec_pkg::IPV4_HEADER_BYTES * 8;
   localparam int unsigned IPV6_BITS = hca_spec_pkg::IPV6_HEADER_BYTES * 8;
   localparam int unsigned UDP_BITS = hca_spec_pkg::UDP_HEADER_BYTES * 8;
@@ -57,7 +57,7 @@ module icrc_coverage #(
   localparam logic [TRANSPORT_BITS-1:0] TRANSPORT =
       TRANSPORT_BITS'(255) << hca_spec_pkg::BASE_TRANSPORT_HEADER_FORWARD_CONGESTION_LSB - 7;
 
-  // RoCEv2 has ones where the LRH of a packet with GRH would be (annex A17).
+  // RoCEv2 has ones in place of the LRH of a packet with GRH (annex A17).
   localparam logic [31:0] START_OF_ROCE = icrc_pkg::after_ones(icrc_pkg::START, LOCAL_BITS);
 
   localparam int unsigned LONGEST = IPV6_BITS + UDP_BITS + TRANSPORT_BITS;
@@ -66,7 +66,7 @@ module icrc_coverage #(
   localparam logic [LONGEST-1:0] VARIANT_LOCAL = {LOCAL, TRANSPORT, {LONGEST - LOCAL_BITS - TRANSPORT_BITS{1'b0}}};
   localparam logic [LONGEST-1:0] VARIANT_GLOBAL = {{LOCAL_BITS{1'b1}}, GLOBAL, TRANSPORT};
 
-  // Bits by which a packet is read whose LRH or IP header is at this byte, the first byte lowest.
+  // Masks of the first beats of a packet whose LRH or IP header begins at this byte, first byte lowest.
   function automatic logic [HEAD_BITS-1:0] taken_of(input logic [LONGEST-1:0] variant, input int unsigned begins);
     taken_of = '1;
     for (int unsigned place = 0; place < begins; place++) taken_of[place*8+:8] = '0;

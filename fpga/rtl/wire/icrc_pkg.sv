@@ -1,12 +1,12 @@
-// The polynomial of the ICRC (InfiniBand volume 1, 7.8.1) and the matrices over GF(2) that advance a register, or move it back, by many
-// bits at once. A register takes low bits first and starts as all ones; the wire carries its inverse, low byte first.
+// The polynomial of the ICRC (InfiniBand volume 1, 7.8.1), and the matrices over GF(2) that advance a register by many bits at once, or move it back.
+// A register takes low bits first and starts as all ones; the wire carries its inverse, low byte first.
 package icrc_pkg;
 
-  // The coefficient of x^31 in bit 0; that of x^32 is one.
+  // Bit 0 is the coefficient of x^31; that of x^32 is one and not stored.
   localparam logic [31:0] POLYNOMIAL = 32'hedb8_8320;
   localparam logic [31:0] START = '1;
 
-  // The register after so many ones.
+  // The register after this many ones.
   function automatic logic [31:0] after_ones(input logic [31:0] register, input int unsigned bits);
     after_ones = register;
     for (int unsigned number = 0; number < bits; number++)
@@ -14,8 +14,7 @@ package icrc_pkg;
   endfunction
 
 
-  // Row by row of the register, from bit 0 on: which of the bits of a beat change it. In a row, bit n stands for the bit of the beat that n
-  // others follow.
+  // Row by row of the register, from bit 0: the bits of a beat that change it. Bit n of a row stands for the bit of the beat that n bits follow.
   localparam int unsigned MOST_BITS = 512;
   function automatic logic [32*MOST_BITS-1:0] forward_rows();
     logic [31:0] column;
@@ -34,7 +33,7 @@ package icrc_pkg;
   endfunction
   localparam logic [32*MOST_BITS-1:0] FORWARD_ROWS = forward_rows();
 
-  // Likewise, which bits of a register change it when it goes back by n zeros: bits n to n + 31 of a row stand for bits 0 to 31.
+  // The same for the bits of a register that is moved back by n zeros: bits n to n + 31 of a row stand for bits 0 to 31.
   localparam int unsigned MOST_BACK = 288;
   function automatic logic [32*MOST_BACK-1:0] back_rows();
     logic [31:0] column;

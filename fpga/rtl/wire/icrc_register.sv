@@ -10,17 +10,17 @@ module icrc_register #(
     input logic clock,
     input logic reset,
 
-    // Beats, the first byte lowest. `keep` counts in a last one, which has a byte at least.
+    // Beats, first byte lowest. `keep` is only valid with the last beat, which has at least one byte.
     input logic beat,
     input logic [BEAT_BYTES*8-1:0] data,
     input logic [BEAT_BYTES-1:0] keep,
     input logic last,
-    input logic [1:0] framing,  // packet_framing_t, the same for all of a packet.
+    input logic [1:0] framing,  // packet_framing_t; constant during a packet.
     input logic is_tagged,
 
     output logic ended,
     output logic [31:0] register,
-    output logic [STEPS-1:0] missing  // Bytes that the last beat had not.
+    output logic [STEPS-1:0] missing  // Bytes that the last beat lacks.
 );
   localparam int unsigned BITS = BEAT_BYTES * 8;
   localparam int unsigned SLICES = BITS / 64;
@@ -30,7 +30,7 @@ module icrc_register #(
   localparam int unsigned HEAD_BEATS = (HEAD_BYTES + BEAT_BYTES - 1) / BEAT_BYTES;
   localparam int unsigned NUMBER_WIDTH = $clog2(HEAD_BEATS + 1);
 
-  // 1: the beat, with its number in its packet.
+  // 1: the beat, and its number in its packet.
   logic beat_1, last_1, is_tagged_1;
   logic [NUMBER_WIDTH-1:0] number, number_1;
   logic [1:0] framing_1;
@@ -57,7 +57,7 @@ module icrc_register #(
       .turned(turned)
   );
 
-  // 2: what counts of it. The bits of a register are turned round: bit n has n others behind it.
+  // 2: its covered bits. Registers are in reversed order: bit n is followed by n others.
   logic beat_2, last_2, first_2;
   logic [BITS-1:0] counted, counted_2;
   logic [STEPS-1:0] missing_1, missing_2;
@@ -65,7 +65,7 @@ module icrc_register #(
     for (int unsigned place = 0; place < BITS; place++)
       counted[BITS-1-place] = keep_1[place/8] && (data_1[place] && taken[place]) != turned[place];
   end
-  // Bytes from the second on are there without a gap: the number of those that are not, bit by bit from the highest.
+  // Bytes after the first are contiguous: count the absent ones, from the highest bit of the number on.
   always_comb begin
     int unsigned begin_of_window;
     logic [BEAT_BYTES-1:0] window;
@@ -84,7 +84,7 @@ module icrc_register #(
     missing_2 <= missing_1;
   end
 
-  // 3, 4: what it adds to the register, piece by piece and all.
+  // 3, 4: the beat's contribution, first by pieces, then in all.
   logic beat_3, last_3, first_3, beat_4, last_4, first_4;
   logic [STEPS-1:0] missing_3, missing_4;
   logic [SLICES*32-1:0] parts, parts_3;
@@ -112,7 +112,7 @@ module icrc_register #(
     added_4 <= added;
   end
 
-  // 5: the register, which counts as the first bits of the next beat do.
+  // 5: the register; it counts as the first bits of the next beat.
   logic [31:0] now, went_on;
   for (genvar place = 0; place < 32; place++) begin : gen_forward
     localparam logic [31:0] ROW = icrc_pkg::FORWARD_ROWS[place*icrc_pkg::MOST_BITS+BITS-32+:32];
@@ -124,7 +124,7 @@ module icrc_register #(
   end
   always_ff @(posedge clock) if (beat_4) now <= first_4 ? added_4 : went_on ^ added_4;
 
-  // Back by what was missing.
+  // Moves the register back over the absent bytes.
   logic [STEPS:0] ends;
   logic [STEPS*32-1:0] registers;
   logic [(STEPS+1)*STEPS-1:0] missings;

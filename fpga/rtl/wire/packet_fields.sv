@@ -1,19 +1,20 @@
-// Takes the fields out of the headers of a packet, and finds any reason in them to drop it, as wire::parse_packet of the device model does: a
-// packet a clock. Reasons before the UDP checksum and behind it come apart, because that checksum and the ICRC are computed elsewhere.
+// Extracts the fields of a packet's headers, and finds a reason to drop it, as wire::parse_packet of the device model does: one packet per clock.
+// Other blocks compute the UDP checksum and the ICRC; reasons that the model checks before the UDP checksum and after it are therefore separate
+// outputs.
 module packet_fields #(
     parameter int unsigned LANE_WIDTH = 6,
     localparam int unsigned ETHERNET = hca_spec_pkg::ETHERNET_HEADER_BYTES - hca_spec_pkg::ETHERNET_HEADER_PADDING_WIDTH / 8,
     localparam int unsigned TAG = hca_spec_pkg::VIRTUAL_LAN_HEADER_BYTES,
-    localparam int unsigned EXTENDED = hca_spec_pkg::ATOMIC_EXTENDED_TRANSPORT_HEADER_BYTES,  // The longest.
+    localparam int unsigned EXTENDED = hca_spec_pkg::ATOMIC_EXTENDED_TRANSPORT_HEADER_BYTES,  // The longest extended header.
     localparam int unsigned TRANSPORT = hca_spec_pkg::BASE_TRANSPORT_HEADER_BYTES + EXTENDED,
     localparam int unsigned NETWORK = hca_spec_pkg::IPV6_HEADER_BYTES + hca_spec_pkg::UDP_HEADER_BYTES + TRANSPORT,
     localparam int unsigned HEAD_BITS = (ETHERNET + TAG + NETWORK) * 8,
-    localparam int unsigned MOST_WIDTH = 17  // Of the bytes of a packet.
+    localparam int unsigned MOST_WIDTH = 17  // Width of the number of bytes of a packet.
 ) (
     input logic clock,
     input logic reset,
 
-    // A packet: its first bytes, the first highest, and its length as packet_front has them.
+    // A packet: its first bytes, first byte highest, and its length, as packet_front provides them.
     input logic ended,
     input logic [HEAD_BITS-1:0] head,
     input logic [1:0] framing,  // packet_framing_t, if is_typed.
@@ -22,18 +23,18 @@ module packet_fields #(
     input logic [MOST_WIDTH-1:0] bytes,
     input logic [LANE_WIDTH-1:0] missing,
 
-    // Four clocks later: its fields. Those of headers that it does not have are 0.
+    // Its fields, four clocks later. Fields of absent headers are 0.
     output logic valid,
     output packet_fields_pkg::packet_fields_t fields,
 
-    // Two clocks later again: reasons to drop it, packet_drop_t, without the checks that others make.
+    // Two clocks after the fields: reasons to drop the packet, packet_drop_t, without the checks of other blocks.
     output logic judged,
     output logic [4:0] link_drop,  // Before the UDP checksum.
     output logic [4:0] transport_drop,
     output logic has_udp_sum,
     output logic [12:0] payload_bytes
 );
-  localparam int unsigned WIDTH = MOST_WIDTH + 2;  // Of lengths that may be negative: the highest bit says so.
+  localparam int unsigned WIDTH = MOST_WIDTH + 2;  // Width of lengths that may be negative: the highest bit is the sign.
   localparam int unsigned NETWORK_BITS = NETWORK * 8;
   localparam int unsigned TRANSPORT_BITS = TRANSPORT * 8;
   localparam int unsigned UDP = hca_spec_pkg::UDP_HEADER_BYTES;
@@ -49,7 +50,7 @@ module packet_fields #(
   localparam logic [1:0] IS_LOCAL = packet_framing_pkg::PACKET_FRAMING_INFINIBAND_LOCAL;
   localparam logic [1:0] IS_GLOBAL = packet_framing_pkg::PACKET_FRAMING_INFINIBAND_GLOBAL;
 
-  // 1: from the IP header or LRH on.
+  // 1: shift to the IP header or LRH.
   logic valid_1, is_tagged_1, is_typed_1;
   logic [1:0] framing_1;
   logic [NETWORK_BITS-1:0] network_1;
@@ -66,7 +67,7 @@ module packet_fields #(
     bytes_1 <= WIDTH'(bytes) - WIDTH'(missing);
   end
 
-  // 2: what each kind of header says, from the BTH on, and how much is behind the link's headers.
+  // 2: the fields of each kind of header, shifted to the BTH, and the bytes after the link's headers.
   hca_spec_pkg::ipv4_header_t ipv4;
   hca_spec_pkg::ipv6_header_t ipv6;
   hca_spec_pkg::udp_header_t udp;
@@ -144,7 +145,7 @@ module packet_fields #(
     endcase
   end
 
-  // 3: which extended headers the opcode has, and whether lengths agree.
+  // 3: the extended headers of the opcode; compare lengths.
   hca_spec_pkg::base_transport_header_t base_2, base_3;
   logic valid_3, is_known_3, may_have_payload_3, has_datagram_3, has_rdma_3, has_atomic_3, has_acknowledge_3, has_original_3, has_immediate_3,
       has_invalidate_3;
@@ -233,7 +234,7 @@ module packet_fields #(
     has_invalidate_3 <= hca_spec_pkg::PACKET_OPCODES_WITH_INVALIDATE[base_2.opcode];
   end
 
-  // 4: the fields, and how long the payload is with its pad.
+  // 4: the fields, and the length of the payload with its pad.
   logic [4:0] extended_bytes;
   logic is_known_4, may_have_payload_4, ends_in_base_4, has_bad_transport_4;
   logic [1:0] framing_4, pad_4;
@@ -241,7 +242,7 @@ module packet_fields #(
       ends_in_link_4, ends_in_network_4, has_bad_length_4, has_bad_inner_length_4, ends_in_udp_4;
   logic [WIDTH-1:0] padded_4;
   logic [16:0] sum_4;
-  // The first bytes of the extended headers as each that begins there has them, and the last four, which are an ImmDt or an IETH.
+  // The first bytes of the extended headers, as each header that begins there has them; and the last four bytes, an ImmDt or an IETH.
   hca_spec_pkg::rdma_extended_transport_header_t rdma;
   hca_spec_pkg::atomic_extended_transport_header_t atomic;
   hca_spec_pkg::datagram_extended_transport_header_t datagram;
@@ -253,7 +254,7 @@ module packet_fields #(
   localparam int unsigned DATAGRAM = hca_spec_pkg::DATAGRAM_EXTENDED_TRANSPORT_HEADER_BYTES;
   localparam int unsigned ACKNOWLEDGE = hca_spec_pkg::ACKNOWLEDGE_EXTENDED_TRANSPORT_HEADER_BYTES;
   localparam int unsigned ORIGINAL = hca_spec_pkg::ATOMIC_ACKNOWLEDGE_EXTENDED_TRANSPORT_HEADER_BYTES;
-  localparam int unsigned TAIL = hca_spec_pkg::IMMEDIATE_EXTENDED_TRANSPORT_HEADER_BYTES;  // An IETH has as many.
+  localparam int unsigned TAIL = hca_spec_pkg::IMMEDIATE_EXTENDED_TRANSPORT_HEADER_BYTES;  // An IETH has the same size.
   assign atomic = extended_3;
   assign rdma = extended_3[EXTENDED_BITS-1-:RDMA*8];
   assign datagram = extended_3[EXTENDED_BITS-1-:DATAGRAM*8];
@@ -327,7 +328,7 @@ module packet_fields #(
     fields.source_queue_pair <= has_datagram_3 ? datagram.source_queue_pair : '0;
   end
 
-  // 5: what is wrong with lengths, and whether the checksum of IPv4 is right. 6: the first reason of each.
+  // 5: check lengths and the IPv4 checksum. 6: select the first reason of each output.
   logic valid_5, has_bad_sum_5, has_udp_sum_5, ends_in_extended_5, has_bad_pad_5, has_payload_5;
   logic [1:0] framing_5;
   logic is_typed_5, has_bad_version_5, has_bad_global_version_5, is_fragment_5, has_bad_protocol_5, is_raw_5, has_bad_port_5, ends_in_link_5,
@@ -383,7 +384,7 @@ module packet_fields #(
     has_bad_length_5 <= has_bad_length_4;
     has_bad_inner_length_5 <= has_bad_inner_length_4;
     ends_in_udp_5 <= ends_in_udp_4;
-    has_bad_sum_5 <= framing_4 == IS_IPV4 && sum_4 != 17'h0ffff;  // Ten words have no other carries.
+    has_bad_sum_5 <= framing_4 == IS_IPV4 && sum_4 != 17'h0ffff;  // Ten words produce no other carries.
     is_known_5 <= is_known_4;
     may_have_payload_5 <= may_have_payload_4;
     ends_in_base_5 <= ends_in_base_4;

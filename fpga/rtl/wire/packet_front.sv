@@ -1,58 +1,58 @@
-// The headers of each packet of a stream, and the packet as far as its headers say that it reaches: an Ethernet frame may be longer than the
-// IP packet in it. A beat a clock; nothing holds it up.
+// Stores the headers of each packet of a stream, and forwards the packet up to the end that its headers give: an Ethernet frame may be longer than
+// its IP packet. One beat per clock, without back-pressure.
 module packet_front #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     localparam int unsigned ETHERNET = hca_spec_pkg::ETHERNET_HEADER_BYTES - hca_spec_pkg::ETHERNET_HEADER_PADDING_WIDTH / 8,
     localparam int unsigned TAG = hca_spec_pkg::VIRTUAL_LAN_HEADER_BYTES,
-    // The longest headers.
+    // Size of the longest headers.
     localparam int unsigned HEAD_BYTES = ETHERNET + TAG + hca_spec_pkg::IPV6_HEADER_BYTES + hca_spec_pkg::UDP_HEADER_BYTES
         + hca_spec_pkg::BASE_TRANSPORT_HEADER_BYTES + hca_spec_pkg::ATOMIC_EXTENDED_TRANSPORT_HEADER_BYTES,
     localparam int unsigned HEAD_BITS = HEAD_BYTES * 8,
-    localparam int unsigned MOST_WIDTH = 17  // Of the bytes of a packet.
+    localparam int unsigned MOST_WIDTH = 17  // Width of the number of bytes of a packet.
 ) (
     input logic clock,
     input logic reset,
-    input logic is_infiniband,  // Of the link.
+    input logic is_infiniband,  // Link type; 0: Ethernet.
 
-    // Packets from their first link byte on, without VCRC or frame check sequence.
+    // Packets from their first link byte, without VCRC or frame check sequence.
     input logic beat,
     input logic [BEAT_BYTES*8-1:0] beat_tdata,
     input logic [BEAT_BYTES-1:0] beat_tkeep,
     input logic beat_tlast,
 
-    // A packet whose last beat came two clocks before: its first bytes, the first highest. Bytes behind its end are anything.
+    // A packet, two clocks after its last beat: its first bytes, first byte highest. Bytes beyond its end are undefined.
     output logic ended,
     output logic [HEAD_BITS-1:0] head,
     output logic [1:0] framing,  // packet_framing_t, if is_typed.
     output logic is_tagged,
-    output logic is_typed,  // Its EtherType, if there is one, is that of an IP packet.
+    output logic is_typed,  // There is no EtherType, or it is that of an IP packet.
     output logic [MOST_WIDTH-1:0] bytes,  // Rounded up to whole beats.
-    output logic [$clog2(BEAT_BYTES)-1:0] missing,  // Bytes that the last beat had not.
+    output logic [$clog2(BEAT_BYTES)-1:0] missing,  // Bytes that the last beat lacks.
 
-    // The same stream as far as the packet reaches.
+    // The same stream, up to the end of each packet.
     output logic reached,
     output logic [BEAT_BYTES*8-1:0] reached_tdata,
     output logic [BEAT_BYTES-1:0] reached_tkeep,
     output logic reached_tlast,
-    output logic [2:0] reached_tuser,  // Framing, and above it whether there is an 802.1Q tag.
+    output logic [2:0] reached_tuser,  // Framing in the low bits; the highest bit is set for an 802.1Q tag.
     output logic [BEAT_BYTES-1:0] reached_sum,  // Bytes that the UDP checksum covers, if the packet is IP.
-    output logic [15:0] reached_udp_bytes,  // With one beat of the packet its UDP length, with all others 0.
+    output logic [15:0] reached_udp_bytes,  // The UDP length with one beat of the packet; 0 with all others.
     output logic reached_first
 );
   localparam int unsigned LANE_WIDTH = $clog2(BEAT_BYTES);
   localparam int unsigned HEAD_BEATS = (HEAD_BYTES + BEAT_BYTES - 1) / BEAT_BYTES;
   localparam int unsigned NUMBER_WIDTH = $clog2(HEAD_BEATS + 1);
-  // Where lengths are in the headers.
+  // Offsets of lengths in the headers.
   localparam int unsigned LENGTH_IPV4 = ETHERNET + hca_spec_pkg::IPV4_HEADER_BYTES - hca_spec_pkg::IPV4_HEADER_TOTAL_LENGTH_LSB / 8 - 2;
   localparam int unsigned LENGTH_IPV6 = ETHERNET + hca_spec_pkg::IPV6_HEADER_BYTES - hca_spec_pkg::IPV6_HEADER_PAYLOAD_LENGTH_LSB / 8 - 2;
-  localparam int unsigned KNOWN_BEAT = (LENGTH_IPV6 + TAG + 1) / BEAT_BYTES;  // With this one the length is known.
+  localparam int unsigned KNOWN_BEAT = (LENGTH_IPV6 + TAG + 1) / BEAT_BYTES;  // The length is known with this beat.
   localparam int unsigned KNOWN_BYTES = KNOWN_BEAT * BEAT_BYTES;
-  // The UDP checksum covers the addresses and all behind them.
+  // The UDP checksum covers the addresses and all bytes after them.
   localparam int unsigned SUM_IPV4 = ETHERNET + hca_spec_pkg::IPV4_HEADER_BYTES - 8;
   localparam int unsigned SUM_IPV6 = ETHERNET + hca_spec_pkg::IPV6_HEADER_BYTES - 32;
   localparam int unsigned SIGNED_WIDTH = MOST_WIDTH + 1;
 
-  // 1: the beat, and the headers up to it.
+  // 1: the beat, and the headers so far.
   logic beat_1, last_1;
   logic [NUMBER_WIDTH-1:0] number, number_1;
   logic [MOST_WIDTH-LANE_WIDTH-1:0] beats, beats_1;
@@ -78,7 +78,7 @@ module packet_front #(
         head_1[HEAD_BITS-8-place*8+:8] <= beat_tdata[place%BEAT_BYTES*8+:8];
   end
 
-  // 2: what kind of packet it is.
+  // 2: the kind of packet.
   logic [15:0] link_type, ether_type, length_ipv4, length_ipv6;
   logic [1:0] next_header;
   logic has_tag, is_ipv4, is_ipv6;
@@ -94,11 +94,11 @@ module packet_front #(
   logic beat_2, last_2, is_ipv4_2, is_ipv6_2;
   logic [NUMBER_WIDTH-1:0] number_2;
   logic [1:0] framing_2;
-  logic [15:0] length_2;  // Of an IPv4 packet, or behind an IPv6 header.
+  logic [15:0] length_2;  // Of an IPv4 packet, or of the payload after an IPv6 header.
   logic [BEAT_BYTES*8-1:0] data_2;
   logic [BEAT_BYTES-1:0] keep_2;
   logic [LANE_WIDTH-1:0] missing_1;
-  // Bytes from the second on are there without a gap: the number of those that are not, bit by bit from the highest.
+  // Bytes after the first are contiguous: count the absent ones, from the highest bit of the number on.
   always_comb begin
     int unsigned begin_of_window;
     logic [BEAT_BYTES-1:0] window;
@@ -131,7 +131,7 @@ module packet_front #(
   end
   assign framing = framing_2;
 
-  // 3: where it ends, from the beat on with which that is known.
+  // 3: the end of the packet, from the beat on with which it is known.
   logic beat_3, last_3, is_limited_3, is_tagged_3;
   logic [NUMBER_WIDTH-1:0] number_3;
   logic [1:0] framing_3;
@@ -139,7 +139,7 @@ module packet_front #(
   logic [15:0] udp_bytes_3;
   logic [BEAT_BYTES*8-1:0] data_3;
   logic [BEAT_BYTES-1:0] keep_3, sum, sum_3;
-  // Bytes before those that the length counts, from the beat on with which it is known.
+  // Bytes before those that the length counts, from the beat on with which the length is known.
   logic [SIGNED_WIDTH-1:0] uncounted;
   always_comb begin
     uncounted = SIGNED_WIDTH'(ETHERNET) - SIGNED_WIDTH'(KNOWN_BYTES);
@@ -151,7 +151,7 @@ module packet_front #(
       sum[lane] = number_2 > NUMBER_WIDTH'(KNOWN_BEAT);
       if (number_2 == NUMBER_WIDTH'(KNOWN_BEAT))
         sum[lane] = KNOWN_BYTES + lane >= (is_ipv6_2 ? SUM_IPV6 : SUM_IPV4) + (is_tagged ? TAG : 0);
-      // Where the addresses begin in the beat behind.
+      // Offset of the addresses in the next beat.
       if (number_2 == NUMBER_WIDTH'(KNOWN_BEAT + 1))
         sum[lane] = KNOWN_BYTES + BEAT_BYTES + lane >= (is_ipv6_2 ? SUM_IPV6 : SUM_IPV4) + (is_tagged ? TAG : 0);
     end
@@ -170,9 +170,9 @@ module packet_front #(
     sum_3 <= sum;
   end
 
-  // 4: as far as it reaches. Where the length is wrong, it is a byte at least: it will be dropped.
+  // 4: cut the packet at its end. With a wrong length at least one byte remains; the packet will be dropped.
   logic is_known, is_end, is_over, is_more;
-  logic [MOST_WIDTH-1:0] left, left_behind;  // Bytes of the packet from a beat on, and behind the last one.
+  logic [MOST_WIDTH-1:0] left, left_behind;  // Bytes of the packet from this beat on, and after it.
   assign is_known = is_limited_3 && (number_3 == NUMBER_WIDTH'(KNOWN_BEAT) || number_3 > NUMBER_WIDTH'(KNOWN_BEAT));
   assign left = number_3 != NUMBER_WIDTH'(KNOWN_BEAT) ? left_behind : end_3[SIGNED_WIDTH-1] ? '0 : end_3[MOST_WIDTH-1:0];
   assign is_more = left[MOST_WIDTH-1:LANE_WIDTH] != '0;

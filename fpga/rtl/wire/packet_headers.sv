@@ -1,16 +1,16 @@
-// Builds packets, as wire::build_packet of the device model does: the headers of a template and of fields before a payload, pad and ICRC
-// behind it (InfiniBand volume 1, chapters 5, 7 and 9; annex A17 for RoCEv2). A beat a clock comes out. The VCRC of an InfiniBand packet is
-// the link's.
+// Builds packets, as wire::build_packet of the device model does: puts headers, from a template and fields, before a payload, and pad and ICRC after
+// it (InfiniBand volume 1, chapters 5, 7 and 9; annex A17 for RoCEv2). The output is one beat per clock. The link adds the VCRC of an InfiniBand
+// packet.
 //
-// Headers end at byte 128, and the payload begins there: beats from the one in which the packet begins go to a byte_aligner.
+// Headers end at byte 128, where the payload begins; the beats from the first byte of the packet on go to a byte_aligner.
 module packet_headers #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES  // 8, 16, 32 or 64.
 ) (
     input logic clock,
     input logic reset,
 
-    // A packet. Its template ends with the BTH, the first byte highest, and has no lengths; ipv4_sum is the ones' complement sum of the
-    // words of its IPv4 header. Of the fields of extended headers count those that the opcode has.
+    // A packet. Its template ends with the BTH, first byte highest, and lacks lengths; ipv4_sum is the ones' complement sum of the words of its IPv4
+    // header. Only the fields of the opcode's extended headers are used.
     input logic packet,
     output logic packet_ready,
     input logic [1:0] packet_framing,  // packet_framing_t
@@ -32,9 +32,9 @@ module packet_headers #(
     input logic [31:0] packet_immediate_data,
     input logic [31:0] packet_queue_key,
     input logic [23:0] packet_source_queue_pair,
-    input logic [12:0] packet_payload_bytes,  // 4096 at most.
+    input logic [12:0] packet_payload_bytes,  // At most 4096.
 
-    // Its payload, from lane 0 on: as many beats as it has, and none where it has no byte.
+    // Its payload, from lane 0: as many beats as it fills, none if it is empty.
     input logic payload,
     output logic payload_ready,
     input logic [BEAT_BYTES*8-1:0] payload_data,
@@ -54,19 +54,19 @@ module packet_headers #(
   localparam int unsigned TEMPLATE_BITS = 640;
   localparam int unsigned ENTRIES = 16;  // Packets whose headers wait.
 
-  // Bytes of headers.
+  // Sizes of headers, in bytes.
   localparam int unsigned DATAGRAM = hca_spec_pkg::DATAGRAM_EXTENDED_TRANSPORT_HEADER_BYTES;
   localparam int unsigned RDMA = hca_spec_pkg::RDMA_EXTENDED_TRANSPORT_HEADER_BYTES;
   localparam int unsigned ATOMIC = hca_spec_pkg::ATOMIC_EXTENDED_TRANSPORT_HEADER_BYTES;
   localparam int unsigned ACKNOWLEDGE = hca_spec_pkg::ACKNOWLEDGE_EXTENDED_TRANSPORT_HEADER_BYTES;
   localparam int unsigned ORIGINAL = hca_spec_pkg::ATOMIC_ACKNOWLEDGE_EXTENDED_TRANSPORT_HEADER_BYTES;
-  localparam int unsigned TAIL = hca_spec_pkg::IMMEDIATE_EXTENDED_TRANSPORT_HEADER_BYTES;  // An IETH has as many.
+  localparam int unsigned TAIL = hca_spec_pkg::IMMEDIATE_EXTENDED_TRANSPORT_HEADER_BYTES;  // An IETH has the same size.
   localparam int unsigned TRANSPORT = hca_spec_pkg::BASE_TRANSPORT_HEADER_BYTES;
   localparam int unsigned ETHERNET = hca_spec_pkg::ETHERNET_HEADER_BYTES - hca_spec_pkg::ETHERNET_HEADER_PADDING_WIDTH / 8;
   localparam int unsigned MAIN_BITS = ATOMIC * 8;
   localparam int unsigned HEAD_BITS = TEMPLATE_BITS + MAIN_BITS + TAIL * 8;
 
-  // 1: what came, and which extended headers its opcode has.
+  // 1: the request, and the extended headers of its opcode.
   logic valid_1, is_tagged_1, solicited_1, acknowledge_1, has_datagram_1, has_rdma_1, has_atomic_1, has_acknowledge_1, has_original_1,
       has_immediate_1, has_invalidate_1;
   logic [1:0] framing_1;
@@ -75,13 +75,13 @@ module packet_headers #(
   logic [7:0] opcode_1;
   logic [23:0] sequence_1;
   logic [12:0] payload_1;
-  logic [95:0] rdma_address_1;  // Address and key, of RETH and AtomicETH.
+  logic [95:0] rdma_address_1;  // Address and key of RETH and AtomicETH.
   logic [31:0] dma_length_1, acknowledge_header_1, immediate_1, key_1;
   logic [127:0] atomic_operands_1;
   logic [63:0] original_1, datagram_1;
   logic [$clog2(ENTRIES):0] heads;
   always_ff @(posedge clock) begin
-    packet_ready <= !reset && 32'(heads) + 8 < ENTRIES;  // For what is on its way.
+    packet_ready <= !reset && 32'(heads) + 8 < ENTRIES;  // Room for those in flight.
     valid_1 <= !reset && packet && packet_ready;
     framing_1 <= packet_framing;
     is_tagged_1 <= packet_is_tagged;
@@ -109,7 +109,7 @@ module packet_headers #(
     has_invalidate_1 <= hca_spec_pkg::PACKET_OPCODES_WITH_INVALIDATE[packet_opcode];
   end
 
-  // 2: the extended headers: the last of four bytes, and what is before it. And how many bytes these and the payload are.
+  // 2: the extended headers: the last four bytes, and the bytes before them; and the bytes of headers and payload.
   logic valid_2, is_tagged_2, solicited_2, acknowledge_2, has_tail_2;
   logic [1:0] framing_2, pad_2;
   logic [TEMPLATE_BITS-1:0] template_2;
@@ -151,7 +151,7 @@ module packet_headers #(
     tail_2 <= has_immediate_1 ? immediate_1 : key_1;
   end
 
-  // 3: lengths, of which header_lengths needs two clocks more.
+  // 3: lengths; header_lengths takes two more clocks.
   logic valid_3, is_tagged_3, solicited_3, acknowledge_3, has_tail_3, valid_4, is_tagged_4, has_tail_4, valid_5, is_tagged_5, has_tail_5;
   logic [1:0] framing_3, pad_3, framing_4, framing_5;
   logic [TEMPLATE_BITS-1:0] template_3, headers_5;
@@ -230,7 +230,7 @@ module packet_headers #(
       .*
   );
 
-  // 6, 7: all headers one behind the other, the last byte lowest.
+  // 6, 7: all headers joined, last byte lowest.
   logic valid_6, is_tagged_6, has_tail_6, valid_7, is_tagged_7;
   logic [1:0] framing_6, framing_7;
   logic [12:0] payload_6, padded_6, payload_7, bytes_7;
@@ -267,11 +267,11 @@ module packet_headers #(
     head_7 <= has_tail_6 ? {joined_6, tail_6} : HEAD_BITS'(joined_6);
   end
 
-  // Packets wait for their payload, and are announced to the aligner, which has room for all.
+  // Packets wait for their payload, and are announced to the aligner, which has room for all of them.
   logic has_head, loads, is_loaded, in_head, takes, beat, beat_ready, is_last_head, is_last, unused_piece_ready;
   logic [12:0] head_payload, left;
   logic [HEAD_BITS-1:0] queued_head;
-  logic [HEADROOM*8-1:0] head;  // The first byte lowest.
+  logic [HEADROOM*8-1:0] head;  // First byte lowest.
   logic [NUMBER_WIDTH-1:0] head_number, number;
   unit_queue #(
       .UNIT_WIDTH(NUMBER_WIDTH + 13 + HEAD_BITS),
@@ -307,7 +307,7 @@ module packet_headers #(
     end
   end
 
-  // A beat of them, and what of the payload is there, zeros behind it.
+  // A beat of headers and payload, with zeros after the payload.
   logic [BITS-1:0] beat_data, bare_tdata;
   logic [BEAT_BYTES-1:0] is_there, bare_tkeep;
   logic bare_tvalid, bare_tready, bare_tlast, unused_first, unused_failed;

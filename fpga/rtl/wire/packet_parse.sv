@@ -1,27 +1,27 @@
-// Parses and checks packets that come from a link, as wire::parse_packet of the device model does: lengths, versions, checksums, opcode, pad
-// and ICRC (InfiniBand volume 1, chapters 5, 7 and 9; annex A17 for RoCEv2), not the destination. It holds nothing up and takes a beat a
-// clock: packets pass it on their way to memory, and it says of each what it is, or why it is to be dropped. The VCRC is the link's.
+// Parses and checks packets from a link, as wire::parse_packet of the device model does: lengths, versions, checksums, opcode, pad and ICRC
+// (InfiniBand volume 1, chapters 5, 7 and 9; annex A17 for RoCEv2), but not the destination. It accepts one beat per clock without back-pressure:
+// packets pass it on their way to memory, and it returns the fields of each or the reason to drop it. The link checks the VCRC.
 module packet_parse #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES  // 8, 16, 32 or 64.
 ) (
     input logic clock,
     input logic reset,
-    input logic is_infiniband,  // Of the link; otherwise it is Ethernet. Changed while no packet is under way.
+    input logic is_infiniband,  // Link type; 0: Ethernet. Changes only while no packet is in flight.
 
-    // Packets, AXI4-Stream that is always ready: from their first link byte on, without VCRC or frame check sequence; 65,535 bytes at most.
+    // Packets, AXI4-Stream that is always ready: from their first link byte, without VCRC or frame check sequence; at most 65,535 B.
     input logic beat,
     input logic [BEAT_BYTES*8-1:0] beat_tdata,
     input logic [BEAT_BYTES-1:0] beat_tkeep,
     input logic beat_tlast,
 
-    // Each packet, in their order: why it is to be dropped, packet_drop_t; if there is no reason, its fields and how long its payload is.
+    // Each packet, in order: the reason to drop it, packet_drop_t; without a reason, its fields and the length of its payload.
     output logic parsed,
     output logic [4:0] parsed_drop,
     output packet_fields_pkg::packet_fields_t parsed_fields,
     output logic [12:0] parsed_payload_bytes
 );
   localparam int unsigned LANE_WIDTH = $clog2(BEAT_BYTES);
-  localparam int unsigned ENTRIES = 32;  // More than packets whose ICRC is not there yet: one a clock, for 20 clocks.
+  localparam int unsigned ENTRIES = 32;  // More than the packets without an ICRC verdict: one per clock, for 20 clocks.
   localparam int unsigned HEAD_BITS = 8 * (hca_spec_pkg::ETHERNET_HEADER_BYTES - hca_spec_pkg::ETHERNET_HEADER_PADDING_WIDTH / 8
       + hca_spec_pkg::VIRTUAL_LAN_HEADER_BYTES + hca_spec_pkg::IPV6_HEADER_BYTES + hca_spec_pkg::UDP_HEADER_BYTES
       + hca_spec_pkg::BASE_TRANSPORT_HEADER_BYTES + hca_spec_pkg::ATOMIC_EXTENDED_TRANSPORT_HEADER_BYTES);
@@ -52,7 +52,7 @@ module packet_parse #(
       .*
   );
 
-  // Both checks of all that there is, of which the earlier ends first.
+  // Both checksums of the whole packet; UDP's is ready first.
   logic summed, summed_matches, checked, checked_matches, has_sum, has_check, sum_matches, check_matches, pops;
   udp_sum #(
       .BEAT_BYTES(BEAT_BYTES)
@@ -76,7 +76,7 @@ module packet_parse #(
       .*
   );
 
-  // Of each packet all four, in its turn.
+  // Joins the four results of each packet.
   logic [$clog2(ENTRIES):0] unused_fields, unused_verdicts, unused_sums, unused_checks;
   unit_queue #(.UNIT_WIDTH(FIELDS), .ENTRIES(ENTRIES)) i_next_fields (
       .push(has_fields), .push_unit(fields), .valid(has_fields_next), .unit(next_fields), .pop(pops), .filling(unused_fields), .*

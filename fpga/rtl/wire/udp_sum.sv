@@ -1,5 +1,5 @@
-// Whether the checksum of UDP is right (RFC 768): the ones' complement sum of addresses, protocol, length, UDP header and what is behind it. A
-// beat a clock; the verdict on a packet is there five clocks after its last beat.
+// Checks the UDP checksum (RFC 768): the ones' complement sum of addresses, protocol, length, UDP header and all bytes after it. One beat per clock;
+// the verdict follows five clocks after the last beat.
 module udp_sum #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES  // 8, 16, 32 or 64.
 ) (
@@ -8,7 +8,7 @@ module udp_sum #(
 
     input logic beat,
     input logic [BEAT_BYTES*8-1:0] data,
-    input logic [BEAT_BYTES-1:0] covered,  // Bytes that count. Words begin at even lanes.
+    input logic [BEAT_BYTES-1:0] covered,  // Covered bytes. Words begin at even lanes.
     input logic [15:0] udp_bytes,  // The UDP length, with one beat of a packet.
     input logic first,
     input logic last,
@@ -35,7 +35,7 @@ module udp_sum #(
     total = 23'(udp_bytes_1);
     for (int unsigned each = 0; each < GROUPS; each++) total = total + 23'(groups_1[each*18+:18]);
   end
-  // 3: of all beats, with the protocol. 4: carries; the words are so few that their sum has no others. 5: the verdict.
+  // 3: all beats, and the protocol. 4: carries; the sum of so few words has no others. 5: the verdict.
   logic last_3, last_4;
   logic [31:0] sum_3;
   logic [16:0] folded_4;
