@@ -12,11 +12,11 @@
 
 namespace fpga_verbs::bench {
 
-constexpr unsigned clock_limit = 2000; // Clocks.
-constexpr uint32_t okay = 0;           // Responses of AXI.
+constexpr unsigned clock_limit = 2000; // clocks
+constexpr uint32_t okay = 0;           // AXI response
 constexpr uint32_t slave_error = 2;
 
-// Bytes of a beat of AXI4-Stream that are kept.
+// The bytes of an AXI4-Stream beat that its keep bits select.
 template <class Data> std::vector<uint8_t> kept_bytes(const Data& data, uint64_t keep) {
   std::vector<uint8_t> bytes;
   for (uint32_t lane = 0; lane < BEAT_BYTES; ++lane)
@@ -25,12 +25,12 @@ template <class Data> std::vector<uint8_t> kept_bytes(const Data& data, uint64_t
   return bytes;
 }
 
-// A host at ports register_* (AXI4-Lite) and collect_* (AXI4): one access after the other, each until it is
-// answered, bursts until they are taken. The bench that derives from it has rtl(), place(), begin_clock(),
-// which ends with the evaluation before the rising edge, and end_clock().
+// A host at ports register_* (AXI4-Lite) and collect_* (AXI4). It makes one access at a time and waits for
+// each response, and for the acceptance of each burst. The derived bench provides rtl(), place(),
+// begin_clock(), which ends with the evaluation before the rising edge, and end_clock().
 template <class Bench> class AxiHost {
 public:
-  // The reset with which all begins, and the clocks in which the device puts its lists in order.
+  // Resets the device and waits until it has initialized its lists.
   void begin() {
     auto& rtl = bench().rtl();
     rtl.collect_bready = 1;
@@ -62,7 +62,7 @@ public:
     return low | uint64_t{read(address + 4)} << 32;
   }
 
-  // Its response.
+  // Returns the response.
   uint32_t write(uint32_t address, uint32_t data, uint8_t strobes = 15) {
     auto& rtl = bench().rtl();
     rtl.register_awaddr = address;
@@ -74,13 +74,13 @@ public:
     return take_response();
   }
 
-  // The response of the high half, which makes it take effect.
+  // Returns the response to the high half, which makes the value take effect.
   uint32_t write_64(uint32_t address, uint64_t data) {
     expect(bench().place(), "low half", write(address, static_cast<uint32_t>(data)), okay);
     return write(address + 4, static_cast<uint32_t>(data >> 32));
   }
 
-  // Of a write to a register.
+  // The response to a register write.
   uint32_t take_response() {
     auto& rtl = bench().rtl();
     rtl.register_bready = 1;
@@ -93,7 +93,7 @@ public:
     return response;
   }
 
-  // A burst of beats of this many bytes. The response is left to be taken.
+  // Writes a burst with beats of this many bytes. Does not wait for the response.
   void write_burst(uint32_t address, const uint8_t* data, size_t bytes, uint32_t beat) {
     begin_burst(address, (bytes + beat - 1) / beat, beat);
     for (size_t at = 0; at < bytes; at += beat)
@@ -120,7 +120,7 @@ public:
     rtl.collect_wvalid = 0;
   }
 
-  // Clocks until it is so, that one too.
+  // Steps clocks, up to and including the one in which the condition holds.
   template <class Condition> void until(const char* what, Condition condition) {
     for (unsigned clock = 0; clock < clock_limit; ++clock) {
       bench().begin_clock();

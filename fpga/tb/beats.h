@@ -10,13 +10,13 @@
 
 namespace fpga_verbs::bench {
 
-// Bytes of which none matters, or all do.
+// Random bytes, sometimes all zeros or all ones.
 inline void fill(Random& random, std::span<uint8_t> bytes) {
   for (uint8_t& byte : bytes)
     byte = static_cast<uint8_t>(random.bits());
 }
 
-// A beat with these bytes from a lane on; the others, which no block may look at, are anything.
+// A beat with these bytes from a lane on. All others are random, because no block may use them.
 template <size_t beat_bytes>
 std::array<uint8_t, beat_bytes> some_beat(Random& random, std::span<const uint8_t> bytes, uint32_t lane = 0) {
   std::array<uint8_t, beat_bytes> beat;
@@ -25,7 +25,7 @@ std::array<uint8_t, beat_bytes> some_beat(Random& random, std::span<const uint8_
   return beat;
 }
 
-// The mask of so many bytes of a beat, the first lowest.
+// The mask of the lowest `bytes` bytes of a beat.
 inline uint64_t keep_of(uint32_t bytes) { return bytes >= 64 ? ~uint64_t{0} : (uint64_t{1} << bytes) - 1; }
 
 } // namespace fpga_verbs::bench

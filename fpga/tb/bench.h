@@ -8,10 +8,10 @@
 #include <verilated_cov.h>
 #endif
 
-// Shared by the benches in lockstep with the device model.
+// Shared by the benches that run in lockstep with the device model.
 namespace fpga_verbs::bench {
 
-// Numbers that follow from a seed (splitmix64).
+// Random numbers from a seed (splitmix64).
 class Random {
 public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -30,7 +30,7 @@ private:
   uint64_t state_;
 };
 
-// Where a run is, for the sentence with which it ends when RTL and model differ.
+// Seed and clock of a run, for the message when RTL and model differ.
 struct Place {
   uint64_t seed = 0;
   uint64_t clock = 0;
@@ -48,8 +48,8 @@ inline void expect(const Place& place, const char* what, uint64_t rtl, uint64_t 
     differ(place, what, rtl, model);
 }
 
-// At its end writes what the run has covered, in a bench that is built for it (npm run fpga:coverage). The
-// blocks must still be there: it is made after them.
+// Writes coverage data on destruction, in a bench built for it (npm run fpga:coverage). Construct it after
+// the blocks, because they must still exist then.
 class Coverage {
 public:
   Coverage() = default;
@@ -62,7 +62,7 @@ public:
   }
 };
 
-// The main of a bench with the arguments SEED CLOCKS: returns the status to end with.
+// The main function of a bench with the arguments SEED CLOCKS. Returns the exit status.
 template <class Bench> int run_bench(int count, char** arguments) {
   if (count != 3) {
     std::printf("usage: %s SEED CLOCKS\n", arguments[0]);

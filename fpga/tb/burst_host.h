@@ -14,9 +14,8 @@
 
 namespace fpga_verbs::bench {
 
-// The host of the device model's board: a few pages of memory for each of two functions, behind its IOMMU.
-// Some pages may be read only, or written only, and some are not mapped. The addresses have a carry through
-// many bits between two pages.
+// The host of the device model's board: some pages of memory for each of two functions, behind its IOMMU.
+// Some pages are read-only, write-only or unmapped. The addresses carry through many bits between two pages.
 class BurstHost {
 public:
   static constexpr unsigned functions = 2;
@@ -25,7 +24,7 @@ public:
   static constexpr uint64_t bytes = pages * page_bytes;
   static constexpr uint64_t base = 0xff'ffff'8000;
 
-  // With the same chances, the same memory.
+  // The same seed gives the same memory.
   explicit BurstHost(uint64_t seed)
       : faults_(seed), host_(functions, board::ReadLatency{}, seed, faults_, counters_, clock_),
         memory_(board::DmaMemory::allocate(functions * bytes)) {
@@ -50,7 +49,7 @@ public:
   bool write(unsigned function, uint64_t address, const void* source, size_t length) {
     return host_.write(function, address, source, length) == hca::DmaStatus::ok;
   }
-  // As much as can be, page by page.
+  // Writes page by page, as far as pages permit it.
   bool write_pages(unsigned function, uint64_t address, const uint8_t* source, size_t length) {
     bool is_whole = true;
     while (length != 0) {
@@ -76,7 +75,7 @@ private:
   board::DmaMemory memory_;
 };
 
-// A piece of host memory, and where in a beat its first byte is on the other side.
+// A piece of host memory, and the offset of its first byte in a beat on the device's side.
 struct Piece {
   unsigned function = 0;
   uint64_t address = 0;
@@ -89,7 +88,7 @@ inline Piece some_piece(Random& random, uint32_t beat_bytes, uint32_t user) {
   Piece piece{.function = random.below(BurstHost::functions), .user = user & 0xffff};
   piece.bytes = 1 + random.below(random.once(4) ? 4096 : 3 * beat_bytes);
   piece.address = BurstHost::base + random.below(static_cast<uint32_t>(BurstHost::bytes) - piece.bytes);
-  if (random.once(4)) // It begins or ends at the end of a page, or a byte beside it.
+  if (random.once(4)) // begins or ends at a page boundary, or a byte beside it
     piece.address =
         std::clamp<uint64_t>((piece.address & ~uint64_t{4095}) +
                                  (random.once(2) ? 4096 : 4096 - piece.bytes) + random.below(3) - 1,
@@ -98,7 +97,7 @@ inline Piece some_piece(Random& random, uint32_t beat_bytes, uint32_t user) {
   return piece;
 }
 
-// Bytes of a burst, as PCIe has them.
+// Size of a burst, as in PCIe.
 inline uint64_t burst_bytes(uint32_t size, uint64_t most, uint64_t beat_bytes) {
   return std::min({uint64_t{128} << size, most, 256 * beat_bytes});
 }

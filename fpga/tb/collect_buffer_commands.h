@@ -24,10 +24,10 @@ constexpr uint32_t pcbs = PHYSICAL_COLLECT_BUFFERS;
 constexpr uint32_t dedicated = DEDICATED_PHYSICAL_COLLECT_BUFFERS;
 constexpr uint32_t management = MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
 constexpr uint32_t page_bytes = 4096;
-// By the seed: the direct variant where it is even.
+// Depends on the seed: the direct variant if it is even.
 inline spec::ScoreboardVariant scoreboard_variant = spec::ScoreboardVariant::masked;
-// Clocks from the completing beat to the kick, at most: it may wait behind control commands, for room for
-// units, and for checksums of other commands.
+// Maximum clocks from the completing beat to the kick: the kick may wait behind control commands, for room
+// for data units, and for checksums of other commands.
 constexpr uint32_t longest_wait = 200;
 
 class TestClock final : public hca::Clock {
@@ -36,7 +36,7 @@ public:
   uint64_t ticks = 0;
 };
 
-// Keeps what the RTL tells of a kick record, and is never behind.
+// Records the RTL's outputs for kick records. It accepts each at once.
 class RecordHost final : public hca::HostPort {
 public:
   void turn_on(hca::KickRecords& kick_records) {
@@ -75,7 +75,7 @@ private:
   std::array<uint32_t, functions> written_{};
 };
 
-// A data unit as it is at a port of the RTL.
+// A data unit as it appears at a port of the RTL.
 template <class Unit, class Port> Unit spec_unit(const Port& port) {
   Unit unit;
   std::memcpy(unit.dwords.data(), &port, sizeof(unit));
@@ -88,7 +88,8 @@ public:
   std::deque<spec::EventUnit> events;
 };
 
-// Queue pair n of 1 to 15 is function n mod functions'; its level and secret follow from n.
+// Queue pair n of 1 to 15 belongs to function n modulo the number of functions; n also determines its level
+// and secret.
 class QueuePairs final : public hca::QueuePairPort {
 public:
   static constexpr uint32_t count = 16;
@@ -116,13 +117,13 @@ struct Beat {
   bool last = false;
 };
 
-// Beats that follow each other in one burst; `single`: the host leaves gaps.
+// Consecutive beats of one burst; `single`: the host leaves gaps.
 struct Burst {
   std::vector<Beat> beats;
   uint8_t size = 0; // log2 of the bytes of a beat
 };
 
-// The sum over a command and its queue pair's secret becomes all ones.
+// Sets the checksum, so that the sum of the command and its queue pair's secret is all ones.
 inline void make_checksum(std::array<uint8_t, spec::command_bytes>& bytes, uint32_t number, uint32_t length) {
   spec::CommandHeader header;
   std::memcpy(&header, bytes.data(), sizeof(header));
@@ -136,7 +137,7 @@ inline void make_checksum(std::array<uint8_t, spec::command_bytes>& bytes, uint3
   std::memcpy(bytes.data(), &header, sizeof(header));
 }
 
-// A management command, with now and then something that is to be refused.
+// A management command, sometimes with a field that must be refused.
 inline std::array<uint8_t, spec::command_bytes> make_management_command(Random& random, uint32_t& length) {
   std::array<uint8_t, spec::command_bytes> bytes{};
   for (uint8_t& byte : bytes)
@@ -154,7 +155,7 @@ inline std::array<uint8_t, spec::command_bytes> make_management_command(Random& 
   return bytes;
 }
 
-// A command of the function, with now and then something that is to be refused.
+// A command of the function, sometimes with a field that must be refused.
 inline std::array<uint8_t, spec::command_bytes> make_command(Random& random, uint32_t function,
                                                              uint32_t& length) {
   std::array<uint8_t, spec::command_bytes> bytes{};

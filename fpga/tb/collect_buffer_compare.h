@@ -7,13 +7,13 @@
 
 namespace fpga_verbs::bench {
 
-// Units and counts that collect_buffer tells, and its state, beside the model's.
+// Compares data units, counts and state of collect_buffer with the model's.
 class ComparedCollectBuffer : protected DrivenCollectBuffer {
 public:
   using DrivenCollectBuffer::DrivenCollectBuffer;
 
 protected:
-  // With unit_credit there is room for eight of each kind.
+  // unit_credit stands for room for eight units of each kind.
   void count_units() {
     const std::array<bool, 4> units{rtl_.kick != 0, rtl_.post_notice != 0, rtl_.management != 0,
                                     rtl_.refused || rtl_.half_written};
@@ -45,7 +45,7 @@ protected:
     counts_.cancelled[rtl_.counted_underlying_function] += rtl_.command_cancelled;
   }
 
-  // The fields of a kick record, as it will be written by the model.
+  // Records the fields of a kick record, as the model will write it.
   void follow_kick_record() {
     const auto unit = spec_unit<spec::KickUnit>(rtl_.kick_unit);
     spec::KickRecord record;
@@ -78,7 +78,8 @@ protected:
       differ(place_, what, rtl.size(), model.size());
   }
 
-  // The PCB of the kick that both tell, and that it is of the same kind. It is no matter of the comparison.
+  // Maps the PCB of the RTL's kick to the model's PCB, and checks that both are of the same kind. The RTL may
+  // select another PCB than the model.
   Buffer same_buffer() {
     Buffer buffer;
     if (!kicks_collected_.empty()) {
@@ -134,7 +135,7 @@ protected:
     send_queue_mode_kicks_ = kicks;
   }
 
-  // A clock in which nothing comes.
+  // A clock without input.
   void rest() {
     rtl_.awvalid = rtl_.wvalid = rtl_.control = rtl_.release_buffer = rtl_.store = 0;
     tick();
@@ -144,7 +145,7 @@ protected:
     ++place_.clock;
   }
 
-  // While nothing is under way.
+  // Only while nothing is in flight.
   void compare_state(uint32_t page) {
     rtl_.inspect_page = page;
     rest();

@@ -12,8 +12,8 @@
 
 namespace fpga_verbs::bench {
 
-// The model does each write and control command when collect_buffer says that it is done; commands that were
-// kicked or fetched are read back.
+// The model executes each write and control command when collect_buffer reports that it is done. The bench
+// reads back commands that were kicked or fetched.
 class FollowedCollectBuffer : protected ComparedCollectBuffer {
 public:
   using ComparedCollectBuffer::ComparedCollectBuffer;
@@ -25,7 +25,8 @@ protected:
     if (rtl_.control_done)
       follow_control();
     if (rtl_.beat_done) {
-      // Of a page beats are done in order; a command that is summed anew lets those of others pass.
+      // Beats of one page are done in order. Beats of other pages may pass a command whose checksum is
+      // computed again.
       const auto done = std::find_if(writes_.begin(), writes_.end(), [&](const TakenBeat& taken) {
         return taken.write.page == rtl_.beat_page;
       });
@@ -36,7 +37,7 @@ protected:
       const uint64_t clock = beat.clock;
       writes_.erase(done);
       beat.write.data = beat.data.data();
-      // Of those that have just come back the RTL need not know.
+      // The RTL may not know yet of PCBs released in recent clocks.
       const bool early = rtl_.send_queue_mode_entered && place_.clock < came_back_ + comes_back_late;
       const uint32_t free = free_of_model();
       if (early)
@@ -44,7 +45,7 @@ protected:
       else
         write_model(beat.write);
       note_return(free);
-      if (rtl_.refused) // one that was taken for the same write
+      if (rtl_.refused) // one that was accepted for the same write
         came_back_ = place_.clock;
       if (!kicks_collected_.empty() || !management_units_.empty()) {
         const auto latency = static_cast<uint32_t>(place_.clock - paused_ + 1 - clock);
@@ -73,7 +74,7 @@ protected:
     }
   }
 
-  // A write to a VCB for which the model finds no PCB: as if others had been given them all.
+  // A write to a VCB without a PCB in the model, as if all PCBs were in use.
   void write_without_buffers(hca::BarWrite& write) {
     std::array<hca::CollectAllotment, functions> allotments;
     for (uint32_t function = 0; function < functions; ++function)
@@ -126,7 +127,7 @@ protected:
     case Control::open:
       model_.open(page);
       return;
-    case Control::settle_division: // of settle_division() alone
+    case Control::settle_division: // only from settle_division()
       return;
     case Control::take_kick_number:
       expect_value("number of a kick", spec_unit<spec::KickUnit>(rtl_.kick_unit).kick_number(),
@@ -148,7 +149,7 @@ protected:
       }
       break;
     }
-    // One that has just come back need not be known yet.
+    // The RTL may not know yet of a PCB released in recent clocks.
     if (granted && !rtl_.control_granted && place_.clock < came_back_ + comes_back_late)
       return;
     expect_value("dedicated PCB granted", rtl_.control_granted, granted.has_value());
@@ -157,7 +158,7 @@ protected:
                    kind_of(*granted));
   }
 
-  // A command is fetched into a PCB that was taken, a beat a clock where the host writes none.
+  // Fetches a command into an allocated PCB, one beat per clock in which the host writes none.
   void begin_fetch(const Buffer& buffer) {
     if (fetching_ != hca::no_buffer)
       return;
@@ -187,7 +188,7 @@ protected:
     ++fetched_;
   }
 
-  // A kicked command is read back, a beat a clock, as long as its PCB is not given back.
+  // Reads back a kicked command, one beat per clock, until its PCB is released.
   void compare_stored() {
     if (stored_ != hca::no_buffer && stored_asked_ &&
         buffers_[stored_].state == PhysicalCollectBufferState::kicked) {

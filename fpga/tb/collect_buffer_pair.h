@@ -20,18 +20,18 @@ using spec::PhysicalCollectBufferState;
 using spec::VirtualCollectBufferState;
 using Control = spec::CollectBufferControl;
 
-// collect_buffer in RTL, the device model beside it, and what the bench knows of both.
+// collect_buffer in RTL, the device model beside it, and the bench's record of both.
 class CollectBufferPair {
 public:
   CollectBufferPair(uint64_t seed, uint64_t clocks) : random_(seed), place_{.seed = seed}, clocks_(clocks) {}
 
 protected:
-  // A PCB by its number in the RTL and in the model: each takes one of those that are free.
+  // A PCB by its number in the RTL and in the model: each selects a free one itself.
   struct Buffer {
     uint16_t model = hca::no_buffer;
     uint16_t rtl = hca::no_buffer;
   };
-  // Clocks for which the RTL may not know of a PCB that has come back.
+  // Clocks within which the RTL may not know of a released PCB.
   static constexpr uint64_t comes_back_late = 12;
   struct TakenBeat {
     hca::BarWrite write; // without its data
@@ -53,7 +53,7 @@ protected:
       came_back_ = place_.clock;
   }
 
-  // Of the pool, for management, or to fetch commands into.
+  // 0: of the pool; 1: for management; 2: for fetched commands.
   static unsigned kind_of(uint16_t buffer) { return buffer < pcbs ? 0 : buffer < pcbs + management ? 1 : 2; }
 
   static hca::HcaParameters parameters() {
@@ -91,19 +91,19 @@ protected:
   HostWrites writes_of_host_{random_, model_};
   std::deque<Burst>& bursts_ = writes_of_host_.bursts();
   size_t beat_ = 0;      // of the first burst
-  size_t addressed_ = 0; // bursts whose address was taken
+  size_t addressed_ = 0; // bursts whose address was accepted
   bool gap_ = false;
   bool address_waits_ = false;
   bool data_waits_ = false;
   bool holds_responses_ = false;
-  uint32_t without_room_ = 0; // clocks still
+  uint32_t without_room_ = 0; // clocks left
   uint64_t paused_ = 0;       // clocks
   std::array<uint32_t, 4> units_since_credit_{};
   uint64_t owed_responses_ = 0;
   std::deque<TakenBeat> writes_;
   std::deque<std::pair<Control, unsigned>> controls_;
   std::deque<Buffer> kicked_;
-  uint64_t came_back_ = 0; // clock in which a PCB came back last
+  uint64_t came_back_ = 0; // clock of the last release of a PCB
   uint64_t said_early_ = 0;
   uint64_t passed_ = 0; // beats done before earlier ones
   bool rests_ = false;
@@ -134,11 +134,11 @@ protected:
   uint64_t kicks_ = 0;
   uint64_t management_kicks_ = 0;
   uint64_t half_written_ = 0;
-  uint32_t passes_ = 0; // of time
+  uint32_t passes_ = 0; // number of times that time has passed
   uint64_t fetched_ = 0;
-  uint64_t handed_over_ = 0; // half-written commands, to the send queue
+  uint64_t handed_over_ = 0; // half-written commands handed to the send queue
   uint16_t fetching_ = hca::no_buffer;
-  uint8_t fetched_beats_ = 0; // of it
+  uint8_t fetched_beats_ = 0; // beats of the fetched command
   bool stores_ = false;
   uint64_t send_queue_mode_kicks_ = 0;
   uint64_t on_end_ = 0;

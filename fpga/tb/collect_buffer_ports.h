@@ -10,7 +10,7 @@
 namespace fpga_verbs::bench {
 
 // Drives the ports of collect_buffer in each clock, from the seed: bursts of the host, control commands,
-// PCBs that come back, answers on queue pairs; notes what it takes of them.
+// released PCBs, answers about queue pairs. It records which inputs the RTL accepts.
 class DrivenCollectBuffer : protected CollectBufferPair {
 public:
   using CollectBufferPair::CollectBufferPair;
@@ -29,11 +29,11 @@ protected:
       writes_of_host_.choose();
     gap_ = gap_ ? !random_.once(3) : random_.once(40);
     if (random_.once(100))
-      rests_ = true; // until all is done, and compared
-    // Now and then the host takes no response for so long that no more of them can be owed.
+      rests_ = true; // until everything is done and compared
+    // Sometimes the host accepts no response for so long that the RTL reaches its limit of outstanding ones.
     holds_responses_ = !rests_ && (holds_responses_ ? !host_random_.once(100) : host_random_.once(2000));
     rtl_.bready = !random_.once(5) && !holds_responses_;
-    // An offer stays until it is taken.
+    // An offer stays until it is accepted.
     rtl_.awvalid = address_waits_ ||
                    (addressed_ < bursts_.size() && addressed_ < 2 && !gap_ && (!rests_ || data_waits_));
     if (rtl_.awvalid) {
@@ -44,7 +44,7 @@ protected:
       rtl_.awuser = burst.beats[0].user;
     }
     rtl_.wvalid = data_waits_ || (!bursts_.empty() && !gap_ && (!rests_ || address_waits_));
-    // Now and then there is no room for so long that what goes on without would pass it.
+    // Sometimes there is no room for so long that a block that ignores this would overflow.
     if (without_room_ == 0 && host_random_.once(5000))
       without_room_ = 600;
     without_room_ -= without_room_ != 0;
@@ -57,7 +57,7 @@ protected:
       rtl_.wlast = beat.last;
     }
     if (!kicked_.empty() && kicked_.front().model == fetching_ &&
-        !random_.once(4)) { // most are fetched to the end
+        !random_.once(4)) { // most are fetched completely
       kicked_.push_back(kicked_.front());
       kicked_.pop_front();
     }
@@ -78,7 +78,7 @@ protected:
     rtl_.control_page = random_.below(vcbs);
     if (command == Control::lock || (command == Control::close && random_.once(2)))
       rtl_.control_page = vcbs + random_.below(functions);
-    if (opening_ < vcbs && rtl_.control_ready) { // what was closed for long
+    if (opening_ < vcbs && rtl_.control_ready) { // a VCB that was closed for long
       rtl_.control = 1;
       rtl_.control_command = static_cast<uint8_t>(Control::open);
       rtl_.control_page = opening_++;
@@ -87,15 +87,15 @@ protected:
       controls_.push_back({static_cast<Control>(rtl_.control_command), rtl_.control_page});
   }
 
-  // Locks are common, so that management pages collect.
+  // Locks are frequent, so that management pages collect commands.
   Control choose_control() {
     return random_.once(3) ? static_cast<Control>(random_.below(7)) : Control::lock;
   }
 
-  // Whether it offers something that is not taken yet.
+  // Whether an offer of the host has not been accepted yet.
   bool host_waits() const { return address_waits_ || data_waits_; }
 
-  // Handshakes of this clock, and what the queue pair state cache will answer in the next.
+  // Handshakes of this clock, and the next answer of the queue pair state cache.
   void before_edge() {
     stores_ = rtl_.store && rtl_.store_ready;
     const bool taken = rtl_.wvalid && rtl_.wready && !rtl_.reset;

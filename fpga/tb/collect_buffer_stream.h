@@ -12,18 +12,18 @@
 
 namespace fpga_verbs::bench {
 
-// The clocks that a stream of commands takes, each of a header alone and to the next VCB, or all to the same,
-// with a beat offered in every clock and PCBs given back at once. Beats count from the first that is taken.
+// Measures the clocks of a stream of commands of a header each, to one VCB after the other or all to the same
+// one, with a beat offered in every clock and PCBs released at once. Beats count from the first accepted one.
 struct Stream {
   static constexpr uint32_t beats = 1000;
-  uint32_t clocks = 0; // in which the beats were taken
+  uint32_t clocks = 0; // in which the beats were accepted
   uint32_t kicks = 0;
-  uint32_t without = 0;         // in send queue mode: a PCB comes back later than the next command
+  uint32_t without = 0;         // in send queue mode: a PCB is released later than the next command begins
   uint32_t least_latency = ~0U; // clocks from the completing beat to the kick
   uint32_t most_latency = 0;
 };
 
-// After a reset; nothing is offered.
+// After a reset, without an offer.
 template <class Rtl> void begin_stream(Rtl& rtl) {
   rtl.reset = 1;
   rtl.unit_credit = rtl.bready = 1;
@@ -38,7 +38,7 @@ template <class Rtl> void begin_stream(Rtl& rtl) {
   }
 }
 
-// The end of a clock: the answer on the queue pair that it asked for, and the PCB of its kick comes back.
+// Ends a clock: answers the request for a queue pair, and releases the PCB of the kick.
 template <class Rtl> void end_stream_clock(Rtl& rtl, const spec::QueuePairControl* control) {
   rtl.clock = 1;
   rtl.eval();
@@ -52,8 +52,8 @@ template <class Rtl> void end_stream_clock(Rtl& rtl, const spec::QueuePairContro
         static_cast<uint8_t>(spec_unit<spec::KickUnit>(rtl.kick_unit).physical_collect_buffer());
 }
 
-// A command to VCB 0 of which a DWORD comes twice and whose checksum is compared, then one of a header alone
-// to each of the other VCBs, with a beat offered in every clock: clocks from the completing beat to the kick.
+// A command to VCB 0 with a repeated DWORD and a checksum, then one of a header to each other VCB, with a
+// beat offered in every clock. Measures the clocks from the completing beat to the kick.
 struct BesideSum {
   uint32_t summed = 0;
   uint32_t most_of_others = 0;
@@ -139,7 +139,7 @@ template <class Rtl> BesideSum run_beside_sum(Rtl& rtl, QueuePairs& queue_pairs)
       differ({.clock = clock}, "kicks beside a sum", kicks, vcbs);
   }
   rtl.awvalid = rtl.wvalid = 0;
-  // Seven, two in which the command is set aside, and the one in which it enters again.
+  // Seven clocks, two in which the command is set aside, and the one in which it enters again.
   if (result.most_of_others > 7 + 2 + 1)
     differ({}, "clocks to a kick beside a sum", result.most_of_others, 7 + 2 + 1);
   return result;
@@ -150,7 +150,7 @@ template <class Rtl> Stream run_stream(Rtl& rtl, QueuePairs& queue_pairs, bool s
   constexpr uint32_t known = functions > 1 ? 1U << std::bit_width(functions - 1) : 2;
   constexpr uint32_t per_function = vcbs / functions;
   Stream stream;
-  std::deque<uint32_t> completed; // clocks in which completing beats were taken
+  std::deque<uint32_t> completed; // clocks in which completing beats were accepted
   uint32_t addressed = 0;         // bursts
   uint32_t taken = 0;             // beats
   uint32_t first = 0;

@@ -10,7 +10,7 @@
 
 namespace fpga_verbs::bench {
 
-// The patent's table (US8589610), row by row: each write, then mask and scoreboard.
+// The table of US8589610, row by row: each write, then mask and scoreboard.
 template <class Rtl> void run_table(Rtl& rtl, QueuePairs& queue_pairs) {
   struct Row {
     uint32_t offset;

@@ -12,8 +12,8 @@
 
 namespace fpga_verbs::bench {
 
-// Writes of the host to VCBs and, behind them, to management pages: commands from a seed, split, reordered,
-// repeated and spoiled, as bursts.
+// Writes of the host to VCBs, and to management pages behind them: commands from a seed, split, reordered,
+// repeated and corrupted, as bursts.
 class HostWrites {
 public:
   HostWrites(Random& random, const hca::CollectBuffer& model) : random_(random), model_(model) {}
@@ -63,7 +63,7 @@ private:
     return static_cast<uint8_t>(known | (foreign ? random_.below(functions) : owner));
   }
 
-  // A piece of the page as beats of one burst.
+  // A piece of the page, as beats of one burst.
   void write_piece(uint32_t page, uint32_t offset, const uint8_t* data, uint32_t bytes, uint64_t hidden) {
     Burst burst;
     uint32_t beat_size = beat_bytes;
@@ -88,7 +88,7 @@ private:
     bursts_.push_back(burst);
   }
 
-  // One command as pieces of 4 to 64 B in some order, some of them twice, now and then with other data.
+  // One command as pieces of 4 to 64 B in random order; some pieces are repeated, sometimes with other data.
   void write_command(uint32_t page) {
     uint32_t length = 0;
     const auto bytes = page < vcbs ? make_command(random_, owner_of(page), length)
@@ -110,7 +110,7 @@ private:
       pieces.insert(pieces.begin() + random_.below(static_cast<uint32_t>(pieces.size())),
                     pieces[random_.below(static_cast<uint32_t>(pieces.size()))]);
     if (random_.once(20))
-      pieces.pop_back(); // half written
+      pieces.pop_back(); // half-written
     const size_t spoiled = random_.once(3) ? random_.below(static_cast<uint32_t>(pieces.size()) + 1) : ~0ULL;
     for (size_t place = 0; place < pieces.size(); ++place) {
       const auto& [at, size] = pieces[place];
@@ -120,7 +120,7 @@ private:
     }
   }
 
-  // A piece of the command with data of another one; segment 0, which tells them apart, is left out.
+  // A piece of the command with data of another one, except segment 0, which identifies the command.
   void write_spoiled(uint32_t page, std::pair<uint32_t, uint32_t> piece) {
     const uint32_t at = std::max(piece.first, spec::segment_bytes);
     const uint32_t end = piece.first + piece.second;
@@ -141,7 +141,7 @@ private:
         value.dwords[1] |= 1U << 31;
       std::memcpy(bytes.data() + slot * 8, value.dwords.data(), 8);
     }
-    if (random_.once(3)) { // a slot in two halves, with a cancel between them now and then
+    if (random_.once(3)) { // a slot in two halves, sometimes with a cancel between them
       const uint32_t slot = spec::doorbell_slots_offset + random_.below(2) * 8;
       const uint8_t* const data = bytes.data() + (slot - spec::doorbell_slots_offset);
       const uint32_t half = random_.below(2) * 4;

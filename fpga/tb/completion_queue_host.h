@@ -11,16 +11,16 @@
 
 namespace fpga_verbs::bench {
 
-// The host and the blocks around completion_queue: page tables, heads and the memory of its queues, which
-// answer when they like, in order. Some heads cannot be read, and some entries do not arrive.
+// The host and the blocks around completion_queue: page tables, heads and the memory of its queues. Answers
+// come in order, after random times. Some heads cannot be read, and some entries do not arrive.
 class CompletionHost {
 public:
-  // How fast it is.
+  // The speed of the host.
   struct Pace {
-    uint32_t ready = 100;  // chance in a clock, in percent
-    uint32_t latency = 1;  // of an answer, in clocks at most
-    uint32_t lost = 0;     // chance of an entry not to arrive, in a thousand
-    bool is_smooth = true; // each answer takes as long, and all goes well
+    uint32_t ready = 100;  // probability per clock, in percent
+    uint32_t latency = 1;  // maximum latency of an answer, in clocks
+    uint32_t lost = 0;     // probability that an entry does not arrive, per mille
+    bool is_smooth = true; // each answer takes the same time and succeeds
   };
 
   CompletionHost(const Place& place, Random& random, CompletionPages& pages, const LiveQueues& live)
@@ -28,7 +28,7 @@ public:
 
   Pace pace;
 
-  // Its answers in this clock.
+  // Drives the answers of this clock.
   void serve(Vcompletion_queue& rtl, uint64_t now) {
     rtl.translate_ready = random_.percent(pace.ready);
     rtl.read_ready = random_.percent(pace.ready);
@@ -53,7 +53,7 @@ public:
     }
   }
 
-  // RTL asks for something in this clock.
+  // Accepts the RTL's requests of this clock.
   void take(const Vcompletion_queue& rtl, uint64_t now) {
     if (rtl.translate && rtl.translate_ready)
       translations_.push_back({.address = pages_.translation().translate(
@@ -71,7 +71,7 @@ public:
       write_piece(now);
   }
 
-  // The first head of a queue that was read, and not taken.
+  // The oldest head that the RTL has read for this queue and the model has not.
   ModelQueue::Head take_head(uint32_t number) {
     if (heads_[number].empty())
       differ(place_, "heads that were read", 1, 0);
@@ -84,7 +84,7 @@ public:
     return found == heads_.end() ? 0 : found->second.size();
   }
 
-  // A queue for whose heads entries wait; 0: none.
+  // A queue with entries that wait for its head; 0: none.
   uint32_t first_with_heads() const {
     for (const auto& [number, heads] : heads_)
       if (!heads.empty())
@@ -92,7 +92,7 @@ public:
     return 0;
   }
 
-  // The first entry that RTL has written, and the model has not, where it is of this queue.
+  // The oldest entry that the RTL has written and the model has not, if it belongs to this queue.
   const WrittenEntry* piece_of(uint32_t number) const {
     return pieces_.empty() || pages_.number(pieces_.front().address) != number ? nullptr : &pieces_.front();
   }
@@ -109,7 +109,7 @@ public:
                uint64_t{model.bytes[byte]} << 32 | byte);
     pieces_.pop_front();
   }
-  // Entries that were written, or are on their way, too many.
+  // Entries that the RTL has written, or is writing, and the model has not.
   size_t entries_left() const { return pieces_.size() + addresses_.size() + data_.size(); }
 
 private:
@@ -161,13 +161,13 @@ private:
   Random& random_;
   CompletionPages& pages_;
   const LiveQueues& live_;
-  std::map<uint32_t, std::deque<ModelQueue::Head>> heads_; // that were read, by number
+  std::map<uint32_t, std::deque<ModelQueue::Head>> heads_; // heads read, by number of the queue
   std::deque<Translation> translations_;
   std::deque<HeadRead> reads_;
   std::deque<PieceAnswer> piece_answers_;
-  std::deque<WrittenEntry> addresses_; // of pieces without all of their data
+  std::deque<WrittenEntry> addresses_; // pieces with data still to come
   std::deque<uint8_t> data_;
-  std::deque<WrittenEntry> pieces_; // that the model has not written
+  std::deque<WrittenEntry> pieces_; // entries that the model has not written
 };
 
 } // namespace fpga_verbs::bench

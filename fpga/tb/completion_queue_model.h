@@ -24,7 +24,7 @@ namespace fpga_verbs::bench {
 
 constexpr uint32_t entry_bytes = spec::CompletionQueueEntry::bytes;
 
-// 64 B that were written to host memory, or could not be.
+// 64 B written to host memory, or a failed write.
 struct WrittenEntry {
   unsigned function = 0;
   uint64_t address = 0;
@@ -32,8 +32,8 @@ struct WrittenEntry {
   bool failed = false;
 };
 
-// The pages of completion queues, each of a function; some cannot be reached, and some of a table are not
-// mapped. RTL and model write them in turn: what they write is compared.
+// The pages of completion queues of each function. Some cannot be reached, and some pages of a table are not
+// mapped. RTL and model write them in turn, and the bench compares what they write.
 class CompletionPages {
 public:
   explicit CompletionPages(Random& random) : random_(random) {
@@ -41,7 +41,7 @@ public:
       std::abort();
   }
 
-  // A table for so many entries.
+  // A table for this number of entries.
   uint32_t make_table(unsigned function, uint32_t number, unsigned entries_log2, bool is_good) {
     const uint32_t count = hca::CompletionQueue::pages(entries_log2, false);
     const std::optional<uint32_t> table = translation_.create_table(function, count);
@@ -62,7 +62,7 @@ public:
     const auto page = pages_.find(address / spec::page_bytes);
     return page != pages_.end() && page->second.function == function && page->second.is_reachable;
   }
-  // The queue that an address was made for; 0: none.
+  // The queue for which an address was made; 0: none.
   uint32_t number(uint64_t address) const {
     const auto page = pages_.find(address / spec::page_bytes);
     return page == pages_.end() ? 0 : page->second.number;
@@ -91,7 +91,7 @@ private:
   }
 
   Random& random_;
-  uint64_t next_page_ = 0xf'ffff'fff0; // a carry through many bits comes soon
+  uint64_t next_page_ = 0xf'ffff'fff0; // close to a carry through many bits
   std::map<uint64_t, Page> pages_;
   hca::HcaParameters parameters_ = make_parameters();
   hca::Counters counters_;
@@ -102,7 +102,7 @@ private:
   hca::QueuePairStateCache queue_pairs_{parameters_, counters_, context_memory_};
 };
 
-// A completion queue of the device model, alone in its block, so that each has a clock of its own.
+// A completion queue of the device model, alone in its block, so that each queue has its own clock.
 class ModelQueue final : private hca::HostPort, private hca::EventPort, private hca::Clock {
 public:
   static constexpr uint32_t number = 1;
@@ -127,7 +127,7 @@ public:
   }
 
 private:
-  // For the order of construction.
+  // Initialized first.
   const Place& place_;
   CompletionPages& pages_;
 
@@ -135,8 +135,8 @@ public:
   hca::Counters counters;
   hca::CompletionQueue queue;
   uint64_t time = 0;
-  std::optional<Head> head;   // that RTL has read for what is done now
-  bool is_write_lost = false; // what RTL has written for what is done now did not arrive
+  std::optional<Head> head;   // that the RTL has read for the current access
+  bool is_write_lost = false; // the RTL's write for the current access did not arrive
   std::optional<WrittenEntry> written;
   std::vector<spec::EventUnit> events;
 
@@ -166,13 +166,13 @@ private:
   unsigned function_;
 };
 
-// A queue that RTL and model have.
+// A queue in RTL and model.
 struct LiveQueue {
   std::unique_ptr<ModelQueue> model;
   unsigned function = 0;
   uint32_t table = 0;
-  uint32_t head = 0;   // what the host has taken
-  uint32_t events = 0; // that the host has taken
+  uint32_t head = 0;   // entries consumed by the host
+  uint32_t events = 0; // events consumed by the host
   bool failed = false;
   uint64_t failed_at = 0; // clock of the answer
 };

@@ -47,7 +47,7 @@ public:
   CompletionStream(Random& random, CompletionPages& pages, const LiveQueues& live)
       : random_(random), pages_(pages), live_(live) {}
 
-  // Chances in a clock, in percent.
+  // Probabilities per clock, in percent.
   uint32_t write = 0;
   uint32_t arm = 0;
   uint32_t control = 0;
@@ -93,7 +93,7 @@ public:
     return arm;
   }
 
-  // Number 0: none this time.
+  // Number 0: no command this time.
   CompletionControl some_control() {
     CompletionControl control{.number = some_number()};
     const auto found = live_.find(control.number);

@@ -10,7 +10,7 @@
 
 namespace fpga_verbs::bench {
 
-// Memory for contexts and tables of the model, from address 0 on.
+// Host memory for contexts and tables of the model, from address 0 on.
 class ContextHost final : public hca::HostPort {
 public:
   explicit ContextHost(uint64_t bytes) : memory_(bytes) {}

@@ -11,39 +11,39 @@
 
 namespace fpga_verbs::bench {
 
-// Packets of the device model's with something wrong, as a link may bring them: each may break one rule and
-// keep those that are looked at before. They have no VCRC.
+// Packets of the device model with a fault, as a link may deliver them. A packet may break one rule and keep
+// those that are checked before it. Packets have no VCRC.
 class PacketDamage {
 public:
   PacketDamage(Random& random, WirePacket& packet) : random_(random), packet_(packet), bytes_(packet.bytes) {}
 
-  // One fault from chance, or none.
+  // One random fault, or none.
   void some() {
     switch (random_.below(14)) {
     case 0:
       break;
-    case 1: // Any bit.
+    case 1: // any bit
       flip(random_.once(2) ? packet_.payload : size());
       break;
-    case 2: // A bit of the headers.
+    case 2: // a bit of the headers
       flip(packet_.payload);
       set_checks();
       break;
     case 3:
       bytes_.resize(1 + random_.below(size()));
       break;
-    case 4: // Its lengths agree, but it is too short for what it has.
+    case 4: // lengths agree, but the packet is too short for its headers
       bytes_.resize(packet_.network + 1 +
                     random_.below(packet_.payload + spec::icrc_bytes - packet_.network));
       set_lengths();
       set_checks();
       break;
-    case 5: // Often longer than any payload.
+    case 5: // often longer than any payload
       bytes_.resize(size() + 4 * random_.below(2 * packet_.payload_bytes / 4 + 2));
       set_lengths();
       set_checks();
       break;
-    case 6: // A length that is not the packet's.
+    case 6: // a wrong length
       set_lengths(static_cast<int>(random_.below(3)) - 1, static_cast<int>(random_.below(3)) - 1);
       set_checks();
       break;
@@ -51,7 +51,7 @@ public:
       transport()[0] = static_cast<uint8_t>(random_.bits());
       set_checks();
       break;
-    case 8: // Pad, or version.
+    case 8: // pad or version
       transport()[1] = static_cast<uint8_t>(random_.once(4) ? random_.bits() : random_.bits() & 0xf0);
       set_checks();
       break;
@@ -59,21 +59,21 @@ public:
       damage_network();
       set_checks();
       break;
-    case 10: // Nothing of a packet.
+    case 10: // random bytes
       bytes_.resize(1 + random_.below(size()));
       fill(random_, std::span(bytes_).subspan(random_.once(2) ? 0 : std::min(packet_.network, size())));
       break;
-    case 11: // Its IP length ends in the UDP header.
+    case 11: // the IP length ends within the UDP header
       end_in_udp();
       set_checks();
       break;
-    default: // Whole.
+    default: // no fault
       if (random_.once(2))
         set_udp_checksum();
       if (random_.once(4))
         flip(size());
     }
-    // An Ethernet frame may be longer than the packet in it.
+    // An Ethernet frame may be longer than its packet.
     if (wire::is_ethernet(packet_.framing) && random_.once(3)) {
       const uint32_t end = size();
       bytes_.resize(end + 1 + random_.below(80));
@@ -98,7 +98,7 @@ private:
   }
   uint8_t* transport() { return network() + network_bytes(); }
   uint8_t* udp() { return transport() - spec::UdpHeader::bytes; }
-  // Whether it has this much from the IP header or LRH on.
+  // Whether this many bytes follow the start of the IP header or LRH.
   bool has(uint32_t bytes) const { return size() - packet_.network >= bytes; }
 
   void flip(uint32_t end) { bytes_[random_.below(end)] ^= static_cast<uint8_t>(1U << random_.below(8)); }
@@ -109,7 +109,7 @@ private:
     wire::write_header(at, header);
   }
 
-  // Those of a packet that ends here, but for so many bytes.
+  // Sets the lengths to those of a packet that ends here, plus these differences.
   void set_lengths(int outer = 0, int inner = 0) {
     if (!has(network_bytes()))
       return;
@@ -148,7 +148,7 @@ private:
       change<spec::Ipv6Header>(network(), [&](auto& header) { header.set_payload_length(behind); });
   }
 
-  // The checksum of IPv4 and the ICRC of what there is.
+  // Sets the IPv4 checksum and the ICRC of the packet.
   void set_checks() {
     if (packet_.framing == wire::PacketFraming::ethernet_ipv4 && has(spec::Ipv4Header::bytes))
       change<spec::Ipv4Header>(network(), [&](auto& header) {
@@ -174,7 +174,7 @@ private:
                             [&](auto& header) { header.set_checksum(checksum == 0 ? 0xffff : checksum); });
   }
 
-  // A field of the headers before the BTH that is rarely hit by chance.
+  // Changes a field of the headers before the BTH that random bits rarely hit.
   void damage_network() {
     switch (packet_.framing) {
     case wire::PacketFraming::ethernet_ipv4:
@@ -220,7 +220,7 @@ private:
             header.set_next_header(random_.below(256));
         });
     }
-    // Ethernet: the EtherType before the IP header, and the port behind it.
+    // Ethernet: the EtherType before the IP header, and the port after it.
     if (!wire::is_ethernet(packet_.framing))
       return;
     if (random_.once(4))

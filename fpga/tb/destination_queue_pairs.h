@@ -24,7 +24,7 @@
 
 namespace fpga_verbs::bench {
 
-// A clock that a bench sets.
+// A clock that the bench sets.
 class SetClock final : public hca::Clock {
 public:
   uint64_t now() const override { return now_; }
@@ -34,8 +34,7 @@ private:
   uint64_t now_ = 1;
 };
 
-// packet_receiver of the device model with queue pairs, their numbers, and ports whose tables have entries
-// from chance.
+// packet_receiver of the device model with queue pairs, their numbers, and ports with random table entries.
 class DestinationModel {
 public:
   static constexpr uint32_t functions = spec::underlying_functions;
@@ -46,7 +45,7 @@ public:
 
   bool open() { return context_memory_.open(0, context_bytes); }
 
-  // The queue pair and function that a packet came to; nothing: it was dropped.
+  // The queue pair and function that received a packet; empty: it was dropped.
   struct Passed {
     uint32_t queue_pair = 0;
     unsigned underlying_function = 0;

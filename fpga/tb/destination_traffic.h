@@ -18,30 +18,30 @@
 
 namespace fpga_verbs::bench {
 
-// Queue pairs of the device model, of all services, and packets that come to them, most of them right but for
-// one thing. No two packets of 2^24 in a row have the same PSN.
+// Queue pairs of the device model, of all services, and packets to them. Most packets are valid except for
+// one field. No two of 2^24 consecutive packets have the same PSN.
 class DestinationTraffic {
 public:
   struct QueuePair {
     uint32_t number = 0;
-    uint32_t known_as = 0; // to peers
+    uint32_t known_as = 0; // number that peers use
     unsigned underlying_function = 0;
-    bool is_bound = false; // its number
+    bool is_bound = false; // its number is bound
     bool is_quiescing = false;
   };
-  // A packet that the parser finds right, and the port at which it comes.
+  // A packet that the parser accepts, and its port.
   struct Arriving {
     WirePacket packet;
     unsigned port = 1;
     ParsedByModel parsed;
   };
 
-  // Packets come to the first of these ports.
+  // Packets arrive at the first `ports` ports.
   DestinationTraffic(Random& random, DestinationModel& model, bool is_infiniband, unsigned ports)
       : random_(random), model_(model), is_infiniband_(is_infiniband), ports_(ports) {}
 
   std::vector<QueuePair> live;
-  std::deque<uint32_t> former;   // numbers that were given up, the newest ones
+  std::deque<uint32_t> former;   // former numbers, the newest ones
   std::vector<uint32_t> waiting; // numbers in time-wait
 
   QueuePair& some_queue_pair() { return live[random_.below(static_cast<uint32_t>(live.size()))]; }
@@ -72,8 +72,8 @@ public:
     return control;
   }
 
-  // A packet to a queue pair, with each of its facts another in one of some packets; nothing: the parser does
-  // not let it through.
+  // A packet to a queue pair; in some packets one field is wrong. Empty: the parser does not accept the
+  // packet.
   std::optional<Arriving> some_packet_to(const QueuePair& of) {
     const spec::QueuePairControl& control =
         model_.queue_pairs.find(of.underlying_function, of.number)->control;
@@ -111,7 +111,7 @@ public:
     return arriving;
   }
 
-  // As it comes to the model's port: with a VCRC, where the link has one.
+  // The packet as it arrives at the model's port: with a VCRC, if the link has one.
   std::vector<uint8_t> bytes_on_link(std::vector<uint8_t> bytes) const {
     if (!is_infiniband_)
       return bytes;
