@@ -1,10 +1,10 @@
-// burst_reader beside the device model: pieces of the memory of the model's board, in any place and of any
-// length, and the host answers the bursts in any order, and late; each piece has to come out with the bytes
-// that the model's DMA reads, or as failed where the model's is refused, or where the host fails a beat.
-// Arguments: seed, clocks.
+// burst_reader beside the device model: pieces of the memory of the model's board, at any address and of any
+// length. The host answers the bursts in any order, after random times. Each piece must return the bytes that
+// the model's DMA reads; it must fail if the model's DMA is refused or the host fails a beat. Arguments:
+// seed, clocks.
 //
-// First reads one behind the other from a host that answers after 200 clocks, of which it prints how many
-// clocks they take.
+// First reads pieces back to back from a host that answers after 200 clocks, and prints the clocks that they
+// take.
 #include "Vburst_reader.h"
 #include "burst_host.h"
 
@@ -32,7 +32,7 @@ public:
     for (; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock % 128 == 0)
         choose_weights();
-      // Sizes change while nothing is under way.
+      // Sizes change while nothing is in flight.
       if (place_.clock % 4096 == 4095) {
         come_to_rest();
         rtl_.maximum_read_request = random_.below(6);
@@ -62,7 +62,7 @@ private:
     Piece piece;
     std::vector<uint8_t> bytes;
     bool failed = false;
-    uint32_t done = 0; // bytes that have come out
+    uint32_t done = 0; // bytes received
   };
 
   static unsigned long long number(uint64_t value) { return value; }
@@ -93,7 +93,7 @@ private:
     give_ = weight();
   }
 
-  // Beats that the host cannot read, whatever it can beside them: a burst fails with any of its beats.
+  // Beats that the host cannot read. A burst fails with any of its beats.
   void spoil_beats() {
     constexpr uint32_t beats = BurstHost::functions * BurstHost::bytes / beat_bytes;
     for (uint32_t count = 0; count < 16; ++count)
@@ -132,7 +132,7 @@ private:
     advance();
   }
 
-  // A clock, with what the host and the others drive.
+  // A clock with the inputs of the host and the clients.
   void advance() {
     rtl_.clock = 0;
     rtl_.eval();
@@ -208,7 +208,7 @@ private:
       under_way_.erase(under_way_.begin() + static_cast<ptrdiff_t>(index));
   }
 
-  // The beat that comes out.
+  // Compares the output beat.
   void compare() {
     if (expected_.empty())
       differ(place_, "beats that came out", 1, 0);
@@ -231,7 +231,7 @@ private:
       expected_.pop_front();
   }
 
-  // Reads of so many bytes from the begin of a page on, to a lane, as fast as they go.
+  // Reads pieces of this size from the start of a page, to a lane, at full speed.
   void stream(uint32_t bytes, uint32_t lane) {
     constexpr uint32_t beats = 4096;
     const uint32_t count = beats * beat_bytes / bytes;

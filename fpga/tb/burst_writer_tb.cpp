@@ -1,10 +1,10 @@
-// burst_writer beside the device model: pieces from any place in a beat to any address of the memory of the
-// model's board, and the host takes and answers bursts when it likes; at rest memory has to be what the
-// model's DMA makes of another one, and each piece has to be answered in turn, as failed where the model's is
-// refused. Arguments: seed, clocks.
+// burst_writer beside the device model: pieces from any offset in a beat to any address of the memory of the
+// model's board. The host accepts and answers bursts after random times. At rest, memory must equal that of
+// the model's DMA; pieces must be answered in order, as failed if the model's DMA is refused. Arguments:
+// seed, clocks.
 //
-// First writes one behind the other to a host that answers after 200 clocks, of which it prints how many
-// clocks they take.
+// First writes pieces back to back to a host that answers after 200 clocks, and prints the clocks that they
+// take.
 #include "Vburst_writer.h"
 #include "burst_host.h"
 
@@ -32,7 +32,7 @@ public:
     for (; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock % 128 == 0)
         choose_weights();
-      // Sizes change while nothing is under way.
+      // Sizes change while nothing is in flight.
       if (place_.clock % 2048 == 2047) {
         come_to_rest();
         rtl_.maximum_payload = random_.below(6);
@@ -52,7 +52,7 @@ private:
     unsigned function = 0;
     uint64_t address = 0;
     uint32_t beats = 0;
-    uint64_t due = 0; // 0: its data are not there yet
+    uint64_t due = 0; // 0: data incomplete
     bool failed = false;
   };
   struct Data {
@@ -136,7 +136,7 @@ private:
     rtl_.data_valid = 1;
   }
 
-  // A clock, with what the host and the others drive.
+  // A clock with the inputs of the host and the clients.
   void advance() {
     rtl_.clock = 0;
     rtl_.eval();
@@ -200,7 +200,7 @@ private:
     write_what_is_there();
   }
 
-  // Bursts with all of their data, which may be there before the address.
+  // Writes bursts whose data are complete, possibly before their address.
   void write_what_is_there() {
     for (Burst& burst : under_way_) {
       if (whole_.empty())
@@ -233,7 +233,7 @@ private:
     under_way_.pop_front();
   }
 
-  // The answer.
+  // Compares the answer.
   void compare() {
     if (expected_.empty())
       differ(place_, "pieces that were answered", pieces_ + 1, pieces_);
@@ -242,7 +242,7 @@ private:
     expected_.pop_front();
   }
 
-  // Writes of so many bytes from the begin of a page on, from a lane, as fast as they go.
+  // Writes pieces of this size from the start of a page, from a lane, at full speed.
   void stream(uint32_t bytes, uint32_t lane) {
     constexpr uint32_t beats = 4096;
     const uint32_t count = beats * beat_bytes / bytes;

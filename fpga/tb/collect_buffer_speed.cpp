@@ -1,5 +1,5 @@
-// collect_buffer with a beat offered in each clock: commands of a header and a payload, with a checksum in
-// every other, to one VCB after the other. Each PCB comes back with its kick.
+// collect_buffer with a beat offered in each clock: commands of a header and a payload, every other one with
+// a checksum, to one VCB after the other. Each PCB is released with its kick.
 #include "Vcollect_buffer.h"
 #include "simulation_speed.h"
 #include "spec/commands.h"

@@ -1,12 +1,13 @@
-// collect_buffer beside the device model: commands from a seed, split, reordered, repeated and spoiled, in
-// bursts on the AXI port. The model does each write and control command when the RTL says that it is done,
-// and every kick, notice, refusal, count, state and stored command is compared, in order. Arguments: seed,
+// collect_buffer beside the device model: commands from a seed, split, reordered, repeated and corrupted, in
+// bursts on the AXI port. The model executes each write and control command when the RTL reports that it is
+// done. Every kick, notice, refusal, count, state and stored command is compared, in order. Arguments: seed,
 // clocks.
 //
-// The RTL may say that there is no PCB for some clocks after one has come back: the model is then told the
-// same. Which of the free PCBs of a kind is taken is the RTL's choice.
+// For some clocks after the release of a PCB, the RTL may report that no PCB is free: the model is then told
+// the same. The RTL may select any free PCB of a kind.
 //
-// The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
+// The shape (BEAT_BYTES and the other parameters) is passed to Verilator and, by the same names, to this
+// file.
 #include "collect_buffer_follow.h"
 #include "collect_buffer_stream.h"
 #include "collect_buffer_table.h"
@@ -69,7 +70,7 @@ public:
   }
 
 private:
-  // BARs and allotments change while nothing is under way.
+  // BARs and allotments change while nothing is in flight.
 
   void settle() {
     rtl_.awvalid = rtl_.wvalid = rtl_.control = rtl_.release_buffer = rtl_.store = 0;
@@ -86,7 +87,7 @@ private:
     const uint32_t function = random_.below(functions);
     release_pace_ = 1 + random_.below(40);
     opening_ = 0;
-    if (random_.once(2)) // all PCBs are divided anew
+    if (random_.once(2)) // divide all PCBs anew
       for (uint32_t each = 0; each < functions; ++each)
         set_allotment(each, {});
     for (uint32_t each = 0; each < functions; ++each)
@@ -118,7 +119,8 @@ private:
     rtl_.set_allotment = 0;
   }
 
-  // Half-written commands that hold PCBs of others now go to send queue mode. Beats that come meanwhile wait.
+  // Half-written commands that hold PCBs of other functions now enter send queue mode. New beats wait
+  // meanwhile.
   void settle_division() {
     rtl_.control = 1;
     rtl_.control_command = static_cast<uint8_t>(Control::settle_division);
@@ -140,10 +142,10 @@ private:
     compare_free();
   }
 
-  // Time passes between commands only. The RTL tells a VCB a clock, the model the oldest first.
+  // Time passes only between commands. The RTL reports one VCB per clock, the model the oldest first.
   void pass_time() {
-    // Time begins at 0. The second time, a command is as old as the limit, and as the device; later some are,
-    // and some a tick younger.
+    // Time begins at 0. At the second time, a command is as old as the limit and as the device; later some
+    // are, and some are a tick younger.
     const uint32_t limit = passes_ == 1 ? 60 : random_.below(3) * 60;
     clock_.ticks += passes_ == 0                      ? 0
                     : passes_ == 1 || random_.once(3) ? 60 - (passes_ > 1 && random_.once(3))
@@ -194,7 +196,7 @@ int main(int count, char** arguments) {
           same ? "one VCB" : "each VCB", checked ? ", with checksums" : "", stream.beats, stream.clocks,
           stream.kicks, stream.least_latency, stream.most_latency);
     }
-  if (fpga_verbs::bench::pcbs >= fpga_verbs::bench::vcbs) { // else they run out
+  if (fpga_verbs::bench::pcbs >= fpga_verbs::bench::vcbs) { // otherwise PCBs run out
     const fpga_verbs::bench::BesideSum beside = fpga_verbs::bench::run_beside_sum(rtl, queue_pairs);
     std::printf("beside a sum made anew: %u clocks to its kick, %u at most to those of others\n",
                 beside.summed, beside.most_of_others);

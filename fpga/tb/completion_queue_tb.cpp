@@ -1,10 +1,10 @@
-// completion_queue beside the device model: entries, armings and commands for queues that are created, moved
-// and destroyed as a seed has it, some of which overrun or cannot be reached; the host answers when it likes.
-// RTL answers in the order in which things take effect, and each queue's model does them in that order.
+// completion_queue beside the device model: entries, armings and commands for queues that are created,
+// resized and destroyed at random. Some queues overrun or cannot be reached; the host answers after random
+// times. The RTL answers in the order of effects, and each queue's model executes the accesses in that order.
 // Arguments: seed, clocks.
 //
-// First entries as fast as they go, to one queue and to eight, of which it prints how many clocks they take.
-// At rest, entries find all slots.
+// First writes entries at full speed, to one queue and to eight, and prints the clocks that they take. At
+// rest, entries find all slots free.
 #include "Vcompletion_queue.h"
 #include "completion_queue_host.h"
 #include "completion_queue_stream.h"
@@ -212,7 +212,7 @@ private:
       expect(place_, "a queue in error is signaled", queue->failed, 0);
       expect(place_, "a period is over", queue->model->queue.next_deadline() <= now_, 1);
       queue->model->time = now_;
-      // The model's scan may have to end and begin again.
+      // The model's scan may need to end and begin again.
       for (uint32_t turn = 0; turn < 3 && queue->model->events.empty(); ++turn)
         queue->model->queue.step();
       ++moderated_;
@@ -246,7 +246,7 @@ private:
     ++writes_;
     waited_ += rtl_.answered_waited;
     bool done = false;
-    // RTL may have written entries behind the one that failed.
+    // The RTL may have written entries after the failed one.
     const WrittenEntry* const piece = queue == nullptr ? nullptr : host_.piece_of(write.number);
     if (queue != nullptr && queue->failed) {
       expect(place_, "an entry is written to a queue in error",
@@ -365,7 +365,7 @@ private:
       queue.table = control.table;
   }
 
-  // A queue that an entry waits for stays.
+  // A queue with a waiting entry stays.
   LiveQueue* end(const CompletionControl& control, LiveQueue& queue) {
     if (!rtl_.answered_done) {
       const bool is_waited_for = std::ranges::any_of(
@@ -431,8 +431,8 @@ private:
     }
     expect(place_, "under way when idle", under_way_.size() + asked_arms_.size() + controls_.size(), 0);
     expect(place_, "entries too many", host_.entries_left(), 0);
-    // Each period that is over by now is found: RTL counts it from the access, at most longest_period clocks
-    // ago.
+    // Each period that is over by now is found: the RTL counts it from the access, at most longest_period
+    // clocks ago.
     const uint64_t over = now_;
     for (uint32_t clock = 0; clock < completion_queues * 10 + longest_period; ++clock)
       step();
@@ -441,7 +441,7 @@ private:
         expect(place_, "a period that is over is not found", queue.model->queue.next_deadline() <= over, 0);
   }
 
-  // A queue that has room, and of which all goes well.
+  // A queue with room, whose accesses all succeed.
   void create_good(uint32_t number) {
     CompletionControl control{
         .create = true, .number = number, .function = number % completion_functions, .entries_log2 = 11};
@@ -459,7 +459,7 @@ private:
     put(write);
   }
 
-  // Entries as fast as they go, in turn to so many queues.
+  // Writes entries at full speed, in turn to this many queues.
   void stream(uint32_t to) {
     constexpr uint32_t count = 1000;
     host_.pace = {.ready = 100, .latency = 200, .is_smooth = true};
@@ -482,7 +482,7 @@ private:
       destroy_good(number);
   }
 
-  // The period of a queue ends while its entry is on its way, which does not arrive.
+  // The period of a queue ends while its entry, which will not arrive, is in flight.
   void lose() {
     constexpr uint32_t number = completion_queues - 1;
     constexpr unsigned function = number % completion_functions;
@@ -503,10 +503,10 @@ private:
     destroy_good(number);
   }
 
-  // Entries find all slots but a few, each time, while the host answers nothing.
+  // Entries occupy all slots but a few, while the host answers nothing.
   void fill() {
     constexpr size_t spare_slots = 4;
-    constexpr uint32_t number = completion_queues - 1; // otherwise without a queue
+    constexpr uint32_t number = completion_queues - 1; // unused by all other tests
     host_.pace = {.ready = 100, .latency = 1, .is_smooth = true};
     create_good(number);
     host_.pace.ready = 0;
@@ -552,7 +552,7 @@ private:
   uint64_t failures_ = 0;
   uint64_t commands_ = 0;
   uint64_t not_done_ = 0;
-  uint64_t in_use_ = 0; // queues that were not destroyed, for an entry waited
+  uint64_t in_use_ = 0; // queues that were not destroyed because an entry waited
 };
 
 } // namespace

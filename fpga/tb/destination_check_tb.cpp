@@ -1,11 +1,10 @@
-// destination_check beside packet_receiver of the device model: packets come to queue pairs of all services,
-// most of them right but for one thing, and have to pass, with the queue pair's own number, or to be dropped
-// and counted for the model's reason, in their order. Between two bursts of packets queue pairs come, go,
-// become quiet and get other numbers, and tables change; the tables of the RTL are written as the control
-// port writes them. The bench answers for contexts and pins. Arguments: seed, clocks.
+// destination_check beside packet_receiver of the device model: packets to queue pairs of all services, most
+// of them valid except for one field. A packet must pass with the queue pair's own number, or be dropped and
+// counted for the model's reason, in order. Between bursts of packets, queue pairs are created, destroyed,
+// quiesced and given other numbers, and tables change; the bench writes the RTL's tables as the control port
+// does. It answers for contexts and pins. Arguments: seed, clocks.
 //
-// At last packets come with no pause and are answered for at once, of which it prints how many clocks they
-// take.
+// Finally sends packets without a pause, with answers at once, and prints the clocks that they take.
 #include "Vdestination_check.h"
 #include "destination_traffic.h"
 
@@ -34,7 +33,7 @@ constexpr uint32_t index_mask = (1U << spec::queue_pair_index_bits) - 1;
 
 class Bench {
 public:
-  // Odd seeds are of Ethernet.
+  // Odd seeds use Ethernet.
   Bench(uint64_t seed, uint64_t clocks)
       : random_(seed), place_{.seed = seed}, clocks_(clocks),
         model_(contexts, seed % 2 != 0 ? spec::LinkLayer::ethernet : spec::LinkLayer::infiniband),
@@ -84,7 +83,7 @@ private:
 
   static unsigned long long number(uint64_t value) { return value; }
 
-  // The control port: a table of the RTL's is written.
+  // Writes a table of the RTL, as the control port does.
   void write() {
     step();
     rtl_.bind_write = rtl_.wait_write = rtl_.gid_write = rtl_.identifier_write = rtl_.key_write = 0;
@@ -102,7 +101,7 @@ private:
     rtl_.wait_waits = waits;
     write();
   }
-  void put_data(std::span<const uint8_t> bytes) { // the first highest
+  void put_data(std::span<const uint8_t> bytes) { // first byte highest
     std::array<uint8_t, 16> data{};
     std::ranges::reverse_copy(bytes, data.begin());
     std::memcpy(&rtl_.write_data, data.data(), data.size());
@@ -224,7 +223,7 @@ private:
                   [number = queue_pair.number](const QueuePair& each) { return each.number == number; });
   }
 
-  // It is connected again, to another peer, by another number.
+  // Connects it again, to another peer, with another number.
   void renumber(QueuePair& queue_pair) {
     const auto another = model_.numbers.another(queue_pair.known_as, queue_pair.number);
     if (!another)
@@ -286,7 +285,7 @@ private:
     step();
   }
 
-  // The part of the blocks that have contexts and pins.
+  // Answers for the blocks with contexts and pins.
   void answer() {
     rtl_.read_ready = random_.percent(answer_);
     rtl_.pin_ready = random_.percent(answer_);
@@ -411,7 +410,7 @@ private:
   DestinationModel model_;
   DestinationTraffic traffic_;
   Expected offered_;
-  std::deque<Expected> checked_; // that will pass, and that will not, each in their order
+  std::deque<Expected> checked_; // packets that will pass, and that will not, each in order
   std::deque<Expected> dropped_;
   std::deque<uint32_t> reads_;
   std::deque<uint32_t> pins_;
@@ -423,7 +422,7 @@ private:
   uint64_t passed_ = 0;
   uint64_t pinned_ = 0;
   uint64_t refused_ = 0;
-  uint64_t latest_ = 0; // clocks of a packet that is alone, with answers at once
+  uint64_t latest_ = 0; // clocks of a single packet, with answers at once
 };
 
 } // namespace

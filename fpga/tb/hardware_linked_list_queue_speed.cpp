@@ -1,4 +1,4 @@
-// The queue with a push, a mark and a forward in each clock, over many lists.
+// The queue with a push, a mark and a forward in each clock, on many lists.
 #include "Vhardware_linked_list_queue.h"
 #include "linked_list_queue_stream.h"
 #include "simulation_speed.h"
@@ -24,7 +24,7 @@ public:
   }
 
 private:
-  // Of queue pairs, a quarter of what the index has room for.
+  // Queue pairs, a quarter of those that the index can hold.
   static constexpr uint32_t indices = content_addressed ? 4 * lists : lists;
 
   Vhardware_linked_list_queue rtl_;

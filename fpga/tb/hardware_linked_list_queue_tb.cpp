@@ -1,11 +1,10 @@
-// hardware_linked_list_queue beside the device model: every clock random commands from a seed on all ports at
-// once, and all answers and counters compared, in the order in which the RTL does what it answers. Arguments:
-// seed, clocks.
+// hardware_linked_list_queue beside the device model: random commands from a seed on all ports in every
+// clock. All answers and counters are compared, in the order in which the RTL executes the accesses.
+// Arguments: seed, clocks.
 //
-// The shape (ENTRIES and the other parameters) is given to Verilator and, by the same names, to this file.
-// Entries and list identifiers are the RTL's own choice; the bench sees to it that they are free, and knows
-// which of the model's they stand for. Where the RTL may do otherwise than the model is said at
-// HardwareLinkedListQueue.
+// The shape (ENTRIES and the other parameters) is passed to Verilator and, by the same names, to this file.
+// The RTL selects entries and list identifiers itself; the bench checks that they are free, and maps them to
+// the model's. HardwareLinkedListQueue documents where the RTL may differ from the model.
 #include "Vhardware_linked_list_queue.h"
 #include "bench.h"
 #include "linked_list_queue_follow.h"
@@ -36,7 +35,7 @@ public:
       if (place_.clock % 64 == 0)
         choose_weights();
       choose_commands();
-      // Now and then all comes to rest.
+      // Sometimes everything comes to rest.
       const bool rests = place_.clock % 256 >= 256 - rest_clocks;
       if (rests)
         clear_commands();
@@ -63,7 +62,7 @@ private:
     bool scrub = false;
   };
 
-  // Percentages that stay for a while, so that the queue runs full and empty.
+  // Percentages that stay for a while, so that the queue becomes full and empty.
   void choose_weights() {
     const auto weight = [&] { return std::array{0U, 10U, 50U, 90U, 100U}[random_.below(5)]; };
     weights_ = {.push = weight(),
@@ -80,7 +79,7 @@ private:
     rtl_.set_maximum = rtl_.set_entry_credits = rtl_.set_shared_entry_credits = 0;
   }
 
-  // Mostly a list with data units, or the one of the command before; anything.
+  // Mostly a list with data units, or that of the previous command; sometimes any list.
   uint32_t some_list() {
     if (random_.once(3))
       return last_list_;
@@ -145,7 +144,7 @@ private:
     rtl_.set_shared_entry_credits_cap = random_.below(entries + 1);
   }
 
-  // Nothing is on its way any more: what can be asked for, and the counters.
+  // Nothing is in flight: compares look-ups and counters.
   void compare_at_rest() {
     const uint32_t function = random_.below(functions);
     for (uint32_t list = 0; list < lists; ++list) {

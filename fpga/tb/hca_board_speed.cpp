@@ -1,4 +1,5 @@
-// hca_board with commands written in each clock that it takes a beat in, and kick records read.
+// hca_board with a beat of a command in each clock in which it accepts one, and with kick records that the
+// host reads.
 #include "Vhca_board.h"
 #include "front_speed.h"
 
@@ -13,7 +14,7 @@ public:
     host_.begin([this] { step(); });
   }
 
-  // Commands that have ended.
+  // Returns the number of commands that have ended.
   uint32_t step() {
     host_.drive();
     rtl_.clock = 0;

@@ -1,8 +1,9 @@
-// hca_board as a host sees it: commands of every length go in by AXI, one after the other, and each ends, so
-// that none of the few PCBs and credits is lost, and two kick records tell of each; before, queue pairs go
-// through a queuing structure. Arguments: seed, commands.
+// hca_board as a host sees it: commands of every length arrive by AXI, one after the other. Each must end, so
+// that no PCB or credit is lost, and produce two kick records. Before that, queue pairs pass through a
+// queuing structure. Arguments: seed, commands.
 //
-// The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
+// The shape (BEAT_BYTES and the other parameters) is passed to Verilator and, by the same names, to this
+// file.
 #include "Vhca_board.h"
 #include "axi_host.h"
 #include "bench.h"
@@ -28,7 +29,7 @@ namespace {
 constexpr uint32_t control_region = 0x10000;
 constexpr uint32_t function_pages = 0x20000;
 constexpr uint64_t rings = 0x8000'0000;
-constexpr uint32_t entries_log2 = 10; // Of a ring: room for all.
+constexpr uint32_t entries_log2 = 10; // of a ring: room for all records
 constexpr uint64_t structures = 0x13'0000'0000;
 constexpr auto opcode = spec::Opcode::rdma_write;
 
@@ -97,11 +98,10 @@ private:
     return rings + function * (spec::KickRecord::bytes << entries_log2);
   }
 
-  // A queue pair whose doorbell is rung, and one with a command that finds no PCB, go to the queuing
-  // structure of their function, and come back; none where there is no structure, and none of a doorbell that
-  // stops it.
+  // A queue pair whose doorbell is rung, and one whose command finds no PCB, enter the queuing structure of
+  // their function and return. Without a structure, or for a stop doorbell, none enters.
   void queue() {
-    const uint32_t vcb = VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS; // The first of function 1.
+    const uint32_t vcb = VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS; // the first of function 1
     const uint64_t bursts = slave_.bursts();
     ring_doorbell(vcb, spec::DoorbellSlot::start, 1);
     expect(place_, "accesses without a queuing structure", slave_.bursts(), bursts);
@@ -114,7 +114,7 @@ private:
       expect_queued(number, number % QUEUE_PAIRS);
     }
     ring_doorbell(vcb, spec::DoorbellSlot::stop, 0);
-    // There is none of this number: refused, and the VCB in error.
+    // No queue pair has this number: refused, and the VCB enters the error state.
     ring_doorbell(vcb, spec::DoorbellSlot::start, QUEUE_PAIRS);
     expect(place_, "queue pairs taken", taken_, 6);
     cancel(vcb);
@@ -192,7 +192,7 @@ private:
     return header;
   }
 
-  // With a payload of zeros.
+  // The payload is zeros.
   void send_to(uint32_t vcb, const spec::CommandHeader& header) {
     std::array<uint8_t, spec::command_bytes> bytes{};
     std::memcpy(bytes.data(), &header, sizeof(header));
@@ -207,7 +207,7 @@ private:
   HostMemorySlave<Vhca_board> slave_;
   uint32_t ended_ = 0;
   uint32_t taken_ = 0;
-  std::set<uint32_t> kicked_; // Numbers of kicks that a record tells.
+  std::set<uint32_t> kicked_; // kick numbers that a record has reported
   uint32_t sent_ = 0;
 };
 

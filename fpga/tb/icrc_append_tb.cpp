@@ -1,8 +1,8 @@
-// icrc_append beside the device model: packets of all framings and opcodes that the model builds, and some
-// that end at any byte, go in without their ICRC, with pauses on both sides from a seed, and have to come out
-// with the model's. Arguments: seed, clocks.
+// icrc_append beside the device model: packets of all framings and opcodes of the model, and some that end at
+// any byte, enter without their ICRC, with random pauses on both sides, and must leave with the model's ICRC.
+// Arguments: seed, clocks.
 //
-// First packets of some lengths with no pause on either side, of which it prints how many clocks they take.
+// First sends packets of some lengths without pauses, and prints the clocks that they take.
 #include "Vicrc_append.h"
 #include "wire_packets.h"
 
@@ -24,7 +24,7 @@ public:
 
   int run() {
     start_anew();
-    // Of one beat, of one whose ICRC does not fit, and of the largest payload.
+    // One beat; one whose ICRC does not fit; the largest payload.
     for (const uint32_t bytes : {beat_bytes - 4, beat_bytes, 4096U})
       stream(bytes);
     start_anew();
@@ -110,7 +110,7 @@ private:
       sending_ = {};
   }
 
-  // The beat that leaves.
+  // Compares the output beat.
   void compare() {
     if (ends_.empty())
       differ(place_, "packets that came out", packets_out_ + 1, packets_out_);
@@ -130,7 +130,7 @@ private:
     ++packets_out_;
   }
 
-  // Packets of so many bytes, without ICRC, in every clock.
+  // Packets of this size, without ICRC, in every clock.
   void stream(uint32_t bytes) {
     constexpr uint32_t beats = 2000;
     const uint32_t beats_of_packet = (bytes + beat_bytes - 1) / beat_bytes;
@@ -173,7 +173,7 @@ private:
   WirePacket sending_; // without bytes: none
   uint32_t sent_ = 0;
   std::deque<uint8_t> expected_;
-  std::deque<uint64_t> ends_; // of the packets, in bytes from the first that was expected
+  std::deque<uint64_t> ends_; // end of each packet, in bytes from the first expected one
   uint64_t gone_ = 0;
   uint64_t packets_in_ = 0;
   uint64_t packets_out_ = 0;

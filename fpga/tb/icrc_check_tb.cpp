@@ -1,6 +1,6 @@
-// icrc_check beside the device model: packets of all framings and opcodes that the model builds, and some
-// that end at any byte, pass whole or with bits turned over, with pauses from a seed, and the verdict on each
-// has to be the model's. Arguments: seed, clocks.
+// icrc_check beside the device model: packets of all framings and opcodes of the model, and some that end at
+// any byte, pass unchanged or with inverted bits, with random pauses. Each verdict must be the model's.
+// Arguments: seed, clocks.
 #include "Vicrc_check.h"
 #include "wire_packets.h"
 
@@ -57,7 +57,7 @@ private:
     ++packets_;
     const bool is_damaged = random_.once(2);
     if (is_damaged) {
-      // Headers are few of the bytes, and each of their bits counts.
+      // Headers are a small part of the bytes, and each of their bits matters.
       const uint32_t end = random_.once(2) ? sending_.payload : static_cast<uint32_t>(sending_.bytes.size());
       sending_.bytes[random_.below(end)] ^= static_cast<uint8_t>(1U << random_.below(8));
       ++damaged_;

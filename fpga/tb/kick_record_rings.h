@@ -11,8 +11,8 @@
 
 namespace fpga_verbs::bench {
 
-// The host's side of kick records: a ring of each function in its memory, and what they have to tell of the
-// commands that were written: all of them sends, by sequence number.
+// The host's side of kick records: a ring per function in its memory, and the expected records of written
+// commands. All commands are SENDs, identified by sequence number.
 class KickRecordRings {
 public:
   static constexpr uint32_t entries_log2 = 4;
@@ -40,8 +40,8 @@ public:
   void forget() { told_.clear(); }
   size_t untold() const { return told_.size(); }
 
-  // As a driver does: a record is there when its phase says so, and its place is free when the head has gone
-  // on.
+  // Reads the rings as a driver does: a record is valid if its phase is, and its entry is free once the head
+  // has passed it.
   void read() {
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
       uint32_t& taken = taken_[function];
@@ -86,7 +86,7 @@ private:
 
   HostMemory& memory_;
   const Place& place_;
-  std::map<uint16_t, Told> told_; // Until the record of the end is read.
+  std::map<uint16_t, Told> told_; // until the record of the end is read
   uint32_t taken_[UNDERLYING_FUNCTIONS]{};
 };
 

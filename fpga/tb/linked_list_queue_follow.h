@@ -12,7 +12,8 @@
 #include <optional>
 #include <vector>
 
-// The device model of a linked list queue does what the RTL has done, and is compared with it.
+// The device model of a linked list queue executes the accesses of the RTL, in the same order, and is
+// compared with it.
 namespace fpga_verbs::bench {
 
 class Follow {
@@ -26,7 +27,7 @@ public:
     held_.fill(std::nullopt);
   }
 
-  // The inputs of a clock.
+  // Records the inputs of a clock.
   template <class Rtl> void see_inputs(const Rtl& rtl, const Unit& unit) {
     if (rtl.push)
       pushes_.push_back(
@@ -48,7 +49,7 @@ public:
     clock.forward = rtl.forward && rtl.command_ready && !rtl.command;
   }
 
-  // The outputs after it; and what the RTL did `answer_clocks` before.
+  // Compares the outputs after the clock, and executes in the model what the RTL did `answer_clocks` before.
   template <class Rtl> void follow(const Rtl& rtl, const Place& place) {
     ++now_;
     Clock& clock = clocks_[now_ % depth];
@@ -88,7 +89,7 @@ public:
     }
   }
 
-  // Data units on a list of the RTL's, and the entry at its head.
+  // Data units on a list of the RTL, and the entry at its head.
   uint32_t count(uint32_t list) const {
     const uint16_t model = model_list(list);
     return model == hca::no_list ? 0 : model_.count(model);
@@ -101,7 +102,7 @@ public:
     return 0;
   }
 
-  // A few more than there are lists; some differ in high bits only.
+  // A few more indices than lists; some differ only in high bits.
   static uint32_t some_index(Random& random) {
     const uint32_t number = random.below(lists + lists / 2 + 2);
     return content_addressed ? number % 3 == 2 ? number << 24 | 0xffffffU : number : number;
@@ -146,13 +147,13 @@ public:
   }
 
 private:
-  // Clocks from what a command does to its answer; clocks that are remembered.
+  // Clocks from the effect of a command to its answer; clocks of recorded inputs.
   static constexpr uint64_t answer_clocks = 4;
   static constexpr uint64_t depth = 16;
-  // Clocks after which a push can use the entry that a command has freed, and its credit.
+  // Clocks after which a push can use an entry that a command has freed, and its credit.
   static constexpr uint64_t entry_clocks = 3;
   static constexpr uint64_t credit_clocks = 4;
-  // Clocks until a list that is ready has to have its turn in mind; until some ready list is forwarded.
+  // Turns that other lists may get before a ready one; clocks within which some ready list must be forwarded.
   static constexpr uint32_t most_turns = 4;
   static constexpr uint32_t turn_clocks = 24;
   static constexpr uint32_t clock_limit = 64;
@@ -166,7 +167,7 @@ private:
     uint32_t entry;
     bool ready;
   };
-  // The inputs of a clock, and the outputs after the one before it.
+  // The inputs of a clock, and the outputs after the previous one.
   struct Clock {
     bool pushed, marked, scrubbed, injected, set_maximum, set_own, set_shared, forward;
     uint8_t pushed_result, marked_result, scrubbed_status;
@@ -189,8 +190,8 @@ private:
     ++seen_[rtl];
   }
 
-  // The model's list for one of the RTL's; without data units there is none where identifiers are content
-  // addressed.
+  // The model's list for a list of the RTL. With content addressing, an identifier without data units belongs
+  // to no list.
   uint16_t model_list(uint32_t list) const {
     if (list >= lists)
       return hca::no_list;
@@ -225,8 +226,8 @@ private:
     expect_value("status scrubbed", clock.scrubbed_status, static_cast<uint64_t>(status));
   }
 
-  // The answers of now were decided on before the mark and the push of its clock: refusals, peeks. A data
-  // unit is removed, and a list closed, after them.
+  // The answers of this clock were decided before its mark and push (refusals, peeks). A data unit is
+  // removed, and a list closed, after them.
   template <class Rtl> std::optional<Removal> decide(const Rtl& rtl) {
     if (!rtl.answered)
       return std::nullopt;
@@ -321,7 +322,7 @@ private:
                   mark.ready ? model_.mark_ready(entry) : model_.mark_not_ready(entry));
   }
 
-  // Entries that were removed some clocks before can be used again.
+  // Entries removed some clocks before are usable again.
   void free_some() {
     for (const Freed& freed : freed_)
       if (freed.clock + entry_clocks == done_)
@@ -373,7 +374,8 @@ private:
     ++used_[list];
   }
 
-  // The places of an index: one in each way, by the low bits and all others rotated by the number of the way.
+  // The places of an index: one in each way, its low bits exclusive or all others, rotated by the number of
+  // the way.
   static constexpr uint32_t ways = lists < 4 ? lists : 4;
   static constexpr uint32_t place_width() {
     uint32_t width = 0;
@@ -397,7 +399,7 @@ private:
     return true;
   }
 
-  // While a list is ready no other gets more than four turns before it; what is ready leaves.
+  // While a list is ready, no other gets more than four turns before it; ready data units must leave.
   template <class Rtl> void watch_turns(const Rtl& rtl, const std::optional<Removal>& removal) {
     const bool forwarded = rtl.answered && rtl.answered_forward;
     forwarded_ += forwarded;
@@ -432,12 +434,12 @@ private:
   uint64_t now_ = 0;
   uint64_t done_ = 0;
   std::array<Clock, depth> clocks_{};
-  std::deque<Push> pushes_; // not answered yet
+  std::deque<Push> pushes_; // without an answer
   std::deque<Mark> marks_;
-  uint64_t commands_ = 0; // not answered yet
+  uint64_t commands_ = 0; // without an answer
 
-  std::array<std::optional<uint16_t>, entries> held_{}; // the model's entry for each of the RTL's
-  std::array<uint32_t, lists> index_of_{};              // of the RTL's lists
+  std::array<std::optional<uint16_t>, entries> held_{}; // the model's entry for each entry of the RTL
+  std::array<uint32_t, lists> index_of_{};              // by list of the RTL
   std::array<uint32_t, lists> used_{};                  // data units on them
   std::array<uint32_t, lists> maximum_{};
   struct Paid {
@@ -449,17 +451,17 @@ private:
     Paid paid;
   };
   hca::CreditPool credits_{functions, entries, 0, 0}; // as pushes see them; the model's own never run out
-  std::array<Paid, entries> paid_{};                  // by the RTL's entries
+  std::array<Paid, entries> paid_{};                  // by entry of the RTL
   uint32_t free_ = entries;
   std::deque<Freed> freed_;           // by the last commands
-  std::array<uint64_t, 4> refused_{}; // by result: the model was not asked
+  std::array<uint64_t, 4> refused_{}; // by result; the model did not execute these
   std::array<uint32_t, lists> ready_for_{};
   std::array<std::array<uint32_t, lists>, lists> turns_{};
   uint32_t waited_ = 0;
   uint32_t next_scrubbed_ = 0;
   uint64_t scrubbed_ = 0;
   uint64_t forwarded_ = 0;
-  std::array<uint64_t, 11> seen_{}; // results
+  std::array<uint64_t, 11> seen_{}; // by result
 };
 
 } // namespace fpga_verbs::bench

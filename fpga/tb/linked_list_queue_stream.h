@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-// The shape of a linked list queue in its bench, its reset, and the speed that it keeps up.
+// The shape of a linked list queue in its bench, its reset, and its sustained speed.
 namespace fpga_verbs::bench {
 
 constexpr uint32_t entries = ENTRIES;
@@ -14,7 +14,7 @@ constexpr bool content_addressed = CONTENT_ADDRESSED != 0;
 constexpr bool ready_on_push = READY_ON_PUSH != 0;
 constexpr uint32_t unit_bits = 144;
 
-// linked_list_command_t.
+// linked_list_command_t
 enum class LinkedListCommand : uint8_t {
   pop,
   discard,
@@ -30,7 +30,7 @@ struct Unit {
   uint64_t high = 0;
 };
 
-// The numbers that a port of `end` values can carry: to the next power of two.
+// The number of values of a port that can carry numbers below `end`: the next power of two.
 constexpr uint32_t carried(uint32_t end) {
   uint32_t values = 2;
   while (values < end)
@@ -50,7 +50,7 @@ template <class Rtl> void tick(Rtl& rtl) {
   rtl.eval();
 }
 
-// Nothing is taken until the memories are swept.
+// Resets the block. It accepts nothing until its memories are cleared.
 template <class Rtl> void start_anew(Rtl& rtl) {
   rtl.reset = 1;
   rtl.push = rtl.mark_ready = rtl.mark_not_ready = rtl.command = rtl.forward = rtl.scrub = rtl.inject_error =
@@ -71,8 +71,8 @@ struct Stream {
   uint32_t popped = 0;
 };
 
-// A push and a forward in every clock, of three lists or of one; how many of each are done, once enough
-// data units are on their way.
+// A push and a forward in every clock, on three lists or on one. Returns how many of each are executed, once
+// enough data units are in flight.
 template <class Rtl> Stream run_stream(Rtl& rtl, bool one_list) {
   constexpr uint32_t before = 256;
   Stream stream;

@@ -14,8 +14,8 @@
 
 namespace fpga_verbs::bench {
 
-// The directory behind manager_port, from the device model: queue pairs that commands create, quiesce, resume
-// and destroy, and that traffic pins meanwhile.
+// The device model's directory behind manager_port: commands create, quiesce, resume and destroy queue pairs,
+// and traffic pins them meanwhile.
 class ManagedQueuePairs {
 public:
   ManagedQueuePairs(Random& random, const Place& place, DestinationModel& model)
@@ -25,7 +25,7 @@ public:
 
   bool is_empty() const { return live_.empty(); }
   uint32_t some_number() { return live_[random_.below(static_cast<uint32_t>(live_.size()))]; }
-  // A number that the model would give next at some of so many indices; any, where all are in use.
+  // The number that the model would give next to an unused index; any number, if all indices are in use.
   uint32_t free_number(uint32_t contexts) {
     uint32_t found = static_cast<uint32_t>(random_.bits() & 0xff'ffff);
     model_.queue_pairs.choose_number([&](uint32_t candidate) {
@@ -35,7 +35,7 @@ public:
     return found;
   }
 
-  // A clock of traffic, with these chances in percent.
+  // A clock of traffic, with these probabilities in percent.
   void pass_traffic(uint32_t pin, uint32_t unpin) {
     if (!pinned_.empty() && random_.percent(unpin)) {
       std::swap(pinned_[random_.below(static_cast<uint32_t>(pinned_.size()))], pinned_.back());
@@ -50,7 +50,7 @@ public:
     }
   }
 
-  // A command takes effect: the status that it leaves.
+  // Executes a command, and returns the resulting status.
   spec::manager_port::Status perform(spec::ManagerCommand what, spec::manager_port::Subject subject) {
     const uint32_t queue_pair = subject.number();
     bool done = is_live(queue_pair);

@@ -7,13 +7,13 @@
 
 namespace fpga_verbs::bench {
 
-// The resource manager at the registers: one write at a time, whose address and data come in any order, and
-// one read, which may come while a write is under way.
+// The resource manager at the registers: one write at a time, whose address and data arrive in any order, and
+// one read, which may arrive during a write.
 template <class Rtl> class ManagerHost {
 public:
   struct Access {
     uint32_t address = 0;
-    uint32_t value = 0; // of a read: when it is answered
+    uint32_t value = 0; // of a read: valid with the answer
     uint32_t strobes = 15;
     uint32_t response = 0;
     uint64_t begun = 0;
@@ -21,11 +21,11 @@ public:
 
   explicit ManagerHost(Random& random) : random_(random) {}
 
-  uint32_t ready = 100; // chance that it goes on in a clock, in percent
+  uint32_t ready = 100; // probability per clock to continue, in percent
 
   bool writes() const { return write_.has_value(); }
   bool reads() const { return read_.has_value(); }
-  // The write is with RTL, and waits for its answer.
+  // The RTL has accepted the write and not answered it.
   bool is_write_taken() const { return write_ && !offers_address_ && !offers_data_; }
 
   void begin_write(Rtl& rtl, const Access& access) {
@@ -41,7 +41,7 @@ public:
     rtl.register_araddr = access.address;
   }
 
-  // Before the rising edge. An offer stays until it is taken.
+  // Before the rising edge. An offer stays until it is accepted.
   void offer(Rtl& rtl) {
     rtl.register_awvalid = offers_address_ && (rtl.register_awvalid || random_.percent(ready));
     rtl.register_wvalid = offers_data_ && (rtl.register_wvalid || random_.percent(ready));

@@ -1,10 +1,9 @@
-// manager_port beside the device model: a resource manager writes commands to its registers as a seed has it,
-// most of them about what is there. Each has to reach the block that it is for, once, with what the registers
-// have, and no other. The bench answers as those blocks do, from the device model: queue_pair_state_cache,
-// whose queue pairs traffic pins meanwhile, contexts, and the tables of ports and numbers. Arguments: seed,
-// clocks.
+// manager_port beside the device model: a resource manager writes random commands to its registers, most of
+// them about existing objects. Each must reach its block once, with the contents of the registers, and no
+// other block. The bench answers as these blocks do, from the device model: queue_pair_state_cache, whose
+// queue pairs traffic pins meanwhile, contexts, and the tables of ports and numbers. Arguments: seed, clocks.
 //
-// At last rows of contexts are written as fast as they go, of which it prints how many clocks they take.
+// Finally writes rows of contexts at full speed, and prints the clocks that they take.
 #include "Vmanager_port.h"
 #include "managed_queue_pairs.h"
 #include "manager_port_host.h"
@@ -67,7 +66,7 @@ public:
   }
 
 private:
-  // A command as the registers have it.
+  // A command as the registers hold it.
   struct Command {
     ManagerCommand what = ManagerCommand::look;
     registers::Subject subject;
@@ -92,7 +91,7 @@ private:
   void offer() {
     if (!host_.writes() && !host_.reads())
       begin_write();
-    // A read is answered after the write that is with RTL.
+    // A read is answered after the write that the RTL has accepted.
     else if (!host_.reads() && (host_.is_write_taken() || !host_.writes()) && random_.percent(20))
       begin_read();
   }
@@ -114,7 +113,7 @@ private:
 
   void begin_write() {
     if (random_.once(40)) {
-      // There is no such register, or command.
+      // An unknown register or command.
       if (random_.once(2))
         write(registers::command,
               random_.once(2) ? last_command + 1 + random_.below(9) : 1U << (8 + random_.below(24)));
@@ -192,7 +191,7 @@ private:
     ++now_;
   }
 
-  // The answers of the blocks in this clock, and traffic there.
+  // The answers of the blocks in this clock, and their traffic.
   void serve() {
     rtl_.control_ready = random_.percent(block_ready_);
     rtl_.row_write_ready = random_.percent(block_ready_);
@@ -237,13 +236,13 @@ private:
     rtl_.controlled_underlying_function = status_.underlying_function();
     rtl_.controlled_pins = status_.pins();
     is_controlling_ = false;
-    // One that destroyed is over when the context is cleared, and begins there.
+    // A destroy ends when the context is cleared, which begins now.
     const bool destroyed = command.what == ManagerCommand::destroy && status_.done();
     command.is_over = !destroyed;
     command.is_begun = !destroyed;
   }
 
-  // Requests of RTL to the blocks.
+  // Requests of the RTL to the blocks.
 
   void begin_command(ManagerCommand what) {
     Command command{.what = what, .subject = subject_, .place = port_place_};
@@ -262,7 +261,7 @@ private:
     command_ = command;
   }
 
-  // The command that is under way, which this has to be of.
+  // The command in progress, which this request must belong to.
   Command& begun(const char* what, bool is_so) {
     if (!command_ || !command_->is_in_reach || command_->is_begun || !is_so)
       differ(place_, what, 1, 0);
@@ -337,7 +336,7 @@ private:
     ++context_rows_;
   }
 
-  // Into the model's tables, as their block takes it.
+  // Writes the model's tables, as the block does.
   void take_table_entry() {
     const ManagerCommand what = rtl_.gid_write          ? ManagerCommand::set_gid
                                 : rtl_.identifier_write ? ManagerCommand::set_local_identifier
@@ -352,7 +351,7 @@ private:
       expect(place_, "function of a table", rtl_.write_underlying_function,
              command.subject.underlying_function());
     if (what == ManagerCommand::set_gid) {
-      wire::Gid gid; // the first byte is the highest there
+      wire::Gid gid; // first byte highest there
       std::ranges::reverse_copy(entry, gid.begin());
       model_.attributes.set_gid(port, rtl_.write_underlying_function, rtl_.write_index, gid);
       std::copy_n(data_.begin(), gid.size(),
@@ -441,7 +440,7 @@ private:
         differ(place_, "accesses that are answered", 0, 1);
       step();
     }
-    // All that are quiet are told, and then none.
+    // All quiet queue pairs are reported, and then none.
     for (uint32_t clock = 0; clock < 8; ++clock)
       step();
     for (;;) {
@@ -464,7 +463,7 @@ private:
       expect(place_, "P_Key of the model", model_.attributes.partition_keys(at.first)[at.second], key);
   }
 
-  // A manager that always goes on.
+  // A manager without pauses.
   void stream() {
     const uint64_t begin = now_;
     const auto put = [&](uint32_t address, uint32_t value) {

@@ -11,18 +11,18 @@
 
 namespace fpga_verbs::bench {
 
-// Host memory that answers reads of 64 B when it likes, in any order, each whole, beat by beat. Its answers
-// are from any clock in between. Some reads fail, and bring anything.
+// Host memory that answers reads of 64 B after random times, in any order, each whole, beat by beat. An
+// answer has the data of a random clock between request and answer. Some reads fail and return random data.
 class TranslationHost {
 public:
   static constexpr uint32_t bytes = 64;
 
-  // How fast it is.
+  // The speed of the host.
   struct Pace {
-    uint32_t ready = 100;  // chance in a clock, in percent
-    uint32_t latency = 1;  // in clocks; at most, unless it is smooth
-    uint32_t failing = 0;  // chance of a read, in a thousand
-    bool is_smooth = true; // each answer takes as long, in order
+    uint32_t ready = 100;  // probability per clock, in percent
+    uint32_t latency = 1;  // in clocks; the maximum, unless is_smooth
+    uint32_t failing = 0;  // probability of a failed read, per mille
+    bool is_smooth = true; // each answer takes the same time, in order
   };
 
   TranslationHost(const Place& place, Random& random, ContextHost& memory)
@@ -41,7 +41,7 @@ public:
     std::memcpy(&rtl.data, &answer_.data[bytes - beats_left_ * BEAT_BYTES], BEAT_BYTES);
     rtl.data_user = answer_.user;
     rtl.data_last = beats_left_ == 1;
-    // It is said with the last beat.
+    // Only valid with the last beat.
     rtl.data_failed = rtl.data_last ? answer_.failed : random_.once(2);
   }
 
@@ -66,7 +66,7 @@ public:
     }
   }
 
-  // Whether a read of a page table, or of this address, has failed since.
+  // Whether a read of a page table, or of this address, has failed since this clock.
   bool has_failed(uint64_t key_address, uint64_t since) const {
     for (const auto& [address, at] : failed_)
       if (at >= since && (address < TranslationModel::keys_address() || address == key_address))
@@ -82,7 +82,7 @@ private:
     uint32_t user = 0;
     uint64_t due = 0;
     bool failed = false;
-    bool is_early = false; // what is there when it is asked for
+    bool is_early = false; // has the data of the clock of its request
     std::array<uint8_t, bytes> data{};
   };
 
@@ -111,7 +111,7 @@ private:
   Random& random_;
   ContextHost& memory_;
   std::vector<Read> reads_;
-  std::map<uint64_t, uint64_t> failed_; // clock of the last one by address
+  std::map<uint64_t, uint64_t> failed_; // clock of the last failure, by address
   Read answer_;
   uint32_t beats_left_ = 0;
   bool offered_ = false;

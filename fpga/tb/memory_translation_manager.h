@@ -15,9 +15,9 @@
 
 namespace fpga_verbs::bench {
 
-// A resource manager that makes, changes and ends keys and tables as chance has it, one change at a time: it
-// writes host memory and gives the commands of the change. Until they are answered, accesses may find
-// either: `before` has what was, `now` what will be.
+// A resource manager that creates, changes and removes keys and tables at random, one change at a time. It
+// writes host memory and issues the commands of the change. Until they are answered, an access may find the
+// state before the change (`before`) or after it (`now`).
 class TranslationManager {
 public:
   static constexpr unsigned functions = 4;
@@ -49,7 +49,7 @@ public:
   };
 
   explicit TranslationManager(Random& random) : random_(random) {
-    // A queue of each function, whose pages change and whose table stays.
+    // A queue of each function, whose pages change while its table stays.
     for (unsigned function = 0; function < functions; ++function) {
       const std::vector<spec::PageTableEntry> entries = some_entries(queue_table_pages);
       apply_to_both([&](TranslationModel& model) {
@@ -64,12 +64,12 @@ public:
   std::vector<Key> keys;
   std::deque<uint32_t> former;
   std::array<uint32_t, functions> queue_tables{};
-  bool changes_pages = false; // of accesses that may be under way
+  bool changes_pages = false; // of accesses that may be in flight
   bool is_narrow = false;     // only the first queue changes
 
   static uint32_t queue_pair(uint32_t which) { return which * 0x10001 + 3; }
 
-  // Begins a change, if it can; its commands are then given in turn.
+  // Begins a change, if possible; its commands are then issued in turn.
   void begin() {
     changes_pages = false;
     if (is_narrow)
@@ -112,7 +112,7 @@ public:
     made.base = in_page + (random_.bits() << 14 >> random_.below(20));
     made.length = whole - (pages != 0 ? 0 : random_.below(1U << page_log2));
     if (random_.once(8))
-      made.base = 0 - whole; // It ends where addresses do.
+      made.base = 0 - whole; // ends at the end of the address space
     if (static_cast<int64_t>(made.length) <= 0)
       made.length = 1;
     entry.set_underlying_function(function);
@@ -137,7 +137,7 @@ public:
     commands.push_back({.key = made.key, .is_live = true, .function = function});
   }
 
-  // The commands of the change under way; finish() when the last one is answered.
+  // The commands of the change in progress; call finish() when the last one is answered.
   std::deque<Command> commands;
   void finish() {
     if (change_)
@@ -172,7 +172,7 @@ private:
             .first = (table + first) / line_entries,
             .last = (table + first + count - 1) / line_entries};
   }
-  // Instead of a command about less.
+  // Sometimes replaces a command by one that invalidates more.
   Command some_command(Command small, unsigned function) {
     switch (random_.below(4)) {
     case 0:
@@ -242,7 +242,7 @@ private:
     keys.push_back(made);
   }
 
-  // A window is bound to a part of a region, or invalidated.
+  // Binds a window to a part of a region, or invalidates it.
   void bind() {
     for (int attempts = 0; attempts < 40; ++attempts) {
       Key* const window = some_key();
@@ -316,7 +316,7 @@ private:
     commands.push_back(some_command(pages_command(table, first, count), function));
   }
 
-  // A few pages of the first queue.
+  // Changes some pages of the first queue.
   void change_queue() {
     const uint32_t first = random_.below(queue_table_pages);
     const uint32_t count = std::min(queue_table_pages - first, 1 + random_.below(2 * line_entries));
@@ -327,7 +327,8 @@ private:
     commands.push_back(pages_command(table, first, count));
   }
 
-  // Its entry in host memory is not that of the key: the device finds that when it reads it.
+  // Replaces the key's entry in host memory by that of another key, which the device detects when it reads
+  // the entry.
   void break_entry() {
     const Key* const key = some_key();
     if (key == nullptr || now.broken.contains(hca::KeyTable::index_of(key->key)))

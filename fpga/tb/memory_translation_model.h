@@ -23,11 +23,11 @@ using hca::AccessFault;
 
 constexpr uint32_t line_entries = 8;
 
-// An access as RTL is asked for it.
+// An access as requested from the RTL.
 struct Access {
   hca::KeyAccess of;
   bool is_check = false;
-  bool is_table = false; // of a page table, whose index is in place of the key
+  bool is_table = false; // to a page table: `key` is its index
 };
 
 // A burst, or the end of an access.
@@ -41,7 +41,7 @@ struct Burst {
 };
 using Bursts = std::vector<Burst>;
 
-// Keys and page tables of the device model, with host memory of its own.
+// Keys and page tables of the device model, with their own host memory.
 class TranslationModel {
 public:
   static constexpr uint32_t keys = KEYS;
@@ -52,7 +52,7 @@ public:
       std::abort();
   }
 
-  // Places in host memory.
+  // Addresses in host memory.
   static uint64_t tables_address() { return whole(uint64_t{queue_pairs} * spec::QueuePairContext::bytes); }
   static uint64_t keys_address() {
     return tables_address() + whole(uint64_t{page_table_entries} * spec::PageTableEntry::bytes);
@@ -69,7 +69,7 @@ public:
     return all;
   }
 
-  // Its next burst, when the first bytes are done.
+  // The next burst after the first `done` bytes.
   Burst next(const Access& access, uint64_t done) {
     if (access.of.length == 0)
       return {.is_last = true};
@@ -115,7 +115,7 @@ private:
     return hca::MemoryPiece{.address = *found, .bytes = spec::page_bytes - address % spec::page_bytes};
   }
 
-  // For the order of construction.
+  // Initialized first.
   hca::HcaParameters parameters_ = make_parameters();
   hca::Counters counters_;
 
@@ -129,7 +129,7 @@ private:
 public:
   hca::MemoryTranslation translation{parameters_, context_memory_};
   hca::MemoryWindows windows{translation.keys()};
-  std::set<uint32_t> broken; // indices of keys whose entries in host memory are not theirs
+  std::set<uint32_t> broken; // indices of keys whose entries in host memory belong to other keys
 };
 
 } // namespace fpga_verbs::bench

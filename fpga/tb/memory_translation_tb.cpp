@@ -1,10 +1,10 @@
-// memory_translation beside MemoryTranslation of the device model: keys and page tables are made, changed and
-// taken away as a seed has it, while accesses of several queue pairs are asked for, right and wrong. The
-// bursts of each queue pair are compared in order. An access that is under way during a change may find what
-// was before or what is now; when the change is answered, only what is now, and nothing of before is still
-// under way. Arguments: seed, clocks.
+// memory_translation beside MemoryTranslation of the device model: keys and page tables are created, changed
+// and removed at random during valid and invalid accesses of several queue pairs. The bursts of each queue
+// pair are compared in order. An access in flight during a change may find the state before it or after it;
+// once the change is answered, only the state after it, and no access from before is in flight. Arguments:
+// seed, clocks.
 //
-// First accesses with warm and cold caches, of which it prints how many clocks they take.
+// First makes accesses with warm and cold caches, and prints the clocks that they take.
 #include "Vmemory_translation.h"
 #include "memory_translation_host.h"
 #include "memory_translation_manager.h"
@@ -21,7 +21,7 @@ namespace {
 
 using Rtl = Vmemory_translation;
 
-constexpr uint64_t longest_answer = 20'000; // clocks in which an access and a command are answered
+constexpr uint64_t longest_answer = 20'000; // clocks within which an access and a command are answered
 
 class Bench {
 public:
@@ -51,12 +51,12 @@ public:
   }
 
 private:
-  // An access that is not answered in full.
+  // An access without all of its answers.
   struct Asked {
     Access access;
     uint16_t user = 0;
-    std::vector<Bursts> either; // what it may be answered
-    bool is_mixed = false;      // each burst may be from before the change under way, or not
+    std::vector<Bursts> either; // permitted answers
+    bool is_mixed = false;      // each burst may be from before the change in progress or from after it
     size_t said = 0;
     uint64_t bytes_said = 0;
     uint64_t since = 0;
@@ -95,7 +95,7 @@ private:
     expect(place_, "clearing", rtl_.clearing, 0);
   }
 
-  // An access, mostly to memory of a key that there is, and mostly right.
+  // An access, mostly valid and to memory of an existing key.
   Access some_access() {
     Access access;
     hca::KeyAccess& of = access.of;
@@ -143,7 +143,7 @@ private:
     of.length = std::min(of.length, key.length);
     const uint64_t room = key.length - of.length;
     of.address = key.base + (random_.once(4) ? room : random_.once(4) ? 0 : random_.bits() % (room + 1));
-    if (random_.once(16)) // A byte beyond an end, or far from it.
+    if (random_.once(16)) // a byte beyond an end, or far from it
       of.address += random_.once(4) ? random_.bits() : random_.once(2) ? 1 : ~uint64_t{0};
     return access;
   }
@@ -180,7 +180,7 @@ private:
     rtl_.request = 0;
   }
 
-  // A change: those that are under way may find it.
+  // A change begins: accesses in flight may find it.
   void manager_begins() {
     manager_.begin();
     if (!manager_.is_changing())
@@ -214,7 +214,7 @@ private:
       differ(place_, "commands that were answered", 1, 0);
     is_controlling_ = false;
     manager_.commands.pop_front();
-    // Bursts from before the command have gone where they belong.
+    // Bursts from before the command have transferred their data.
     for (const Finishing& each : finishing_)
       if (each.since < controlled_since_)
         differ(place_, "clock of a burst under way after the command", each.since, controlled_since_);
@@ -357,7 +357,7 @@ private:
                  .queue_pair_number = TranslationManager::queue_pair(queue_pair)};
     return access;
   }
-  // So many accesses of queue pairs in turn, as fast as they are taken; returns clocks to the last answer.
+  // Makes accesses of queue pairs in turn, at full speed. Returns the clocks to the last answer.
   template <class Make> uint64_t stream(uint32_t count, Make&& make) {
     const uint64_t begin = place_.clock;
     uint64_t last = begin;
@@ -392,7 +392,7 @@ private:
           stream(count, [&](uint32_t) { return warm_access(near, 2048, 4096, 0); }));
     print("4 KiB in two pages, five queue pairs", count,
           stream(count, [&](uint32_t at) { return warm_access(near, 2048, 4096, at % 5); }));
-    // The sixth queue pair has a miss now and then, which those of the others pass.
+    // The sixth queue pair has a miss now and then; accesses of the others pass it.
     print("64 B, five queue pairs beside one with misses", count, stream(count, [&](uint32_t at) {
             const uint64_t line = at / 200 * 8 * 4096;
             return at % 200 == 5 ? warm_access(far, line, 64, 5) : warm_access(near, 0, 64, at % 5);
@@ -415,7 +415,7 @@ private:
   Access offer_;
   uint16_t next_user_ = 0;
   std::map<uint32_t, std::deque<Asked>> under_way_; // by queue pair
-  std::map<uint16_t, uint64_t> said_since_;         // clock of the first burst of those
+  std::map<uint16_t, uint64_t> said_since_;         // clock of the first burst
   std::deque<Finishing> finishing_;
   uint64_t unanswered_ = 0;
   bool is_controlling_ = false;

@@ -1,8 +1,8 @@
-// packet_headers beside the device model: packets of all framings and opcodes, with fields and payloads from
-// a seed, and pauses of all three sides; each has to come out as wire::build_packet builds it, byte by byte,
-// up to its ICRC. Arguments: seed, clocks.
+// packet_headers beside the device model: packets of all framings and opcodes, with random fields and
+// payloads, and pauses on all three sides. Each must equal the result of wire::build_packet, byte by byte, up
+// to its ICRC. Arguments: seed, clocks.
 //
-// First packets of some payloads with no pause, of which it prints how many clocks they take.
+// First sends packets of some payloads without pauses, and prints the clocks that they take.
 #include "Vpacket_headers.h"
 #include "wire/packet_checksum.h"
 #include "wire_packets.h"
@@ -59,7 +59,7 @@ private:
   }
 
   void offer(WirePacket packet) {
-    // The template is a number whose highest byte is the first.
+    // The template is a number with its first byte highest.
     std::array<uint8_t, wire::PacketTemplate::bytes> headers{};
     const std::array<uint8_t, wire::PacketTemplate::bytes>& wire = packet.made.request.wire;
     std::reverse_copy(wire.begin(), wire.end(), headers.begin());
@@ -134,7 +134,7 @@ private:
       rtl_.payload = 0;
   }
 
-  // The beat that leaves.
+  // Compares the output beat.
   void compare() {
     if (expected_.empty())
       differ(place_, "packets that came out", packets_ + 1, packets_);
@@ -156,7 +156,7 @@ private:
     done_ = 0;
   }
 
-  // SENDs over IPv4 with so much payload, as fast as they go.
+  // SENDs over IPv4 with this payload, at full speed.
   void stream(uint32_t payload) {
     constexpr uint32_t beats = 2000;
     const uint32_t count = std::max(beats * beat_bytes / (payload + 64), 20U);
@@ -196,7 +196,7 @@ private:
   WirePacket offered_;
   std::deque<std::array<uint8_t, beat_bytes>> beats_; // of payload
   std::deque<std::vector<uint8_t>> expected_;
-  size_t done_ = 0; // bytes of the packet that comes out
+  size_t done_ = 0; // bytes of the output packet
   uint64_t beats_out_ = 0;
   uint64_t packets_ = 0;
   uint64_t tagged_ = 0;

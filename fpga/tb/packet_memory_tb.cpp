@@ -1,6 +1,6 @@
-// packet_memory beside the device model: buffers of all uses are taken, written, read and given back as a
-// seed has it. The RTL has none for a use where the model has none, and one where the model has had one for a
-// few clocks; no buffer is given twice; each keeps the bytes that the model's has. Arguments: seed, clocks.
+// packet_memory beside the device model: buffers of all uses are allocated, written, read and released at
+// random. The RTL has no buffer for a use if the model has none, and has one some clocks after the model; it
+// gives no buffer twice; each buffer keeps the bytes of the model's. Arguments: seed, clocks.
 #include "Vpacket_memory.h"
 #include "beats.h"
 
@@ -23,7 +23,7 @@ constexpr uint32_t beat_bytes = BEAT_BYTES;
 constexpr uint32_t uses = USES;
 constexpr uint32_t buffers_of_use = BUFFERS_OF_USE;
 constexpr uint32_t places = spec::packet_buffer_bytes / beat_bytes;
-constexpr uint32_t clocks_to_return = 6; // from when a buffer comes back to when it can be taken
+constexpr uint32_t clocks_to_return = 6; // from the release of a buffer to its next allocation
 constexpr uint32_t clocks_to_read = 3;
 static_assert(uses == 2 ? buffers_of_use == spec::request_packet_buffers &&
                               buffers_of_use == spec::response_packet_buffers
@@ -38,7 +38,7 @@ public:
     step();
     step();
     rtl_.reset = 0;
-    last_return_ = now_ + uses * buffers_of_use; // All come back one after the other.
+    last_return_ = now_ + uses * buffers_of_use; // all are released, one after the other
     for (; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock % 256 == 0)
         allocate_ = std::array{20U, 50U, 100U}[random_.below(3)];
@@ -75,7 +75,7 @@ private:
       allocate(random_.below(uses));
     if (live_.empty())
       return;
-    if (random_.percent(50)) // Often as many as are taken, so that each use runs out.
+    if (random_.percent(50)) // often at the rate of releases, so that each use runs out
       give_back();
     if (live_.empty())
       return;
@@ -96,7 +96,7 @@ private:
   }
 
   uint32_t some_live() { return live_[random_.below(static_cast<uint32_t>(live_.size()))]; }
-  // Mostly few, so that what is read was often written; the first and the last among them.
+  // Mostly one of few beats, so that a beat read was often written; the first and the last are among them.
   uint32_t some_place() {
     if (random_.once(8))
       return random_.below(places);
@@ -128,7 +128,7 @@ private:
     const uint32_t index = random_.below(static_cast<uint32_t>(live_.size()));
     const uint32_t packet = live_[index];
     if (rtl_.allocate && packet == rtl_.free_packet)
-      return; // In the clock in which it was taken.
+      return; // in the clock of its allocation
     live_.erase(live_.begin() + index);
     rtl_.give_back = 1;
     rtl_.give_back_packet = packet;
@@ -208,7 +208,7 @@ private:
   std::array<uint8_t, beat_bytes> written_;
   uint64_t strobe_ = 0;
   std::array<std::optional<Buffer>, uses * buffers_of_use>
-      buffers_; // by handle of the RTL: those that are taken
+      buffers_; // by handle of the RTL: those that are allocated
   std::vector<uint32_t> live_;
   std::deque<Read> reads_;
   uint64_t taken_ = 0;

@@ -1,6 +1,6 @@
-// packet_parse beside the device model: first a whole packet of each opcode in each framing, then packets of
-// all framings and opcodes, whole and with something wrong, with pauses from a seed; of each it has to say
-// what wire::parse_packet says: why it is to be dropped, or its fields. Arguments: seed, clocks.
+// packet_parse beside the device model: first a valid packet of each opcode in each framing, then packets of
+// all framings and opcodes, with and without a fault, with random pauses. It must return the result of
+// wire::parse_packet for each: the reason to drop it, or its fields. Arguments: seed, clocks.
 #include "Vpacket_parse.h"
 #include "damaged_packets.h"
 #include "parsed_packets.h"
@@ -34,7 +34,7 @@ public:
         push_ = std::array{10U, 50U, 100U, 100U}[random_.below(4)];
         is_cut_ = random_.once(12);
       }
-      // The link changes while nothing is under way.
+      // The link changes while nothing is in flight.
       if (place_.clock % 2048 == 0) {
         come_to_rest();
         rtl_.is_infiniband = !rtl_.is_infiniband;
@@ -65,7 +65,7 @@ private:
 
   static unsigned long long number(uint64_t value) { return value; }
 
-  // Each has to be found right.
+  // Each must be valid.
   void every_opcode() {
     for (uint32_t framing = 0; framing < framings; ++framing) {
       rtl_.is_infiniband = !wire::is_ethernet(static_cast<wire::PacketFraming>(framing));
@@ -111,7 +111,7 @@ private:
     infiniband_ += rtl_.is_infiniband;
     ++packets_;
     PacketDamage(random_, sending_).some();
-    if (is_cut_) // One in each clock.
+    if (is_cut_) // one in each clock
       sending_.bytes.resize(std::min<size_t>(sending_.bytes.size(), beat_bytes));
     announce();
     dropped_ += expected_.back().model.drop != spec::PacketDrop::none;

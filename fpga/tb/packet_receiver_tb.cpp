@@ -1,7 +1,7 @@
-// packet_receiver beside the device model: packets of all framings and opcodes, whole and with something
-// wrong, come from a link; those that wire::parse_packet of the model finds right have to come out in their
-// order, with its fields, and their bytes in a buffer that is no other's until it is given back; congestion
-// notifications are counted, the others by its reasons. The link waits only while no buffer is free.
+// packet_receiver beside the device model: packets of all framings and opcodes, with and without a fault,
+// arrive from a link. Packets that wire::parse_packet of the model accepts must leave in order, with the
+// model's fields, and with their bytes in a buffer of their own until its release. Congestion notifications
+// are counted, dropped packets by the model's reasons. The link waits only while no buffer is free.
 // Arguments: seed, clocks.
 #include "Vpacket_receiver.h"
 #include "damaged_packets.h"
@@ -22,9 +22,9 @@ using Rtl = Vpacket_receiver;
 constexpr uint32_t beat_bytes = BEAT_BYTES;
 constexpr uint32_t buffers = BUFFERS;
 constexpr uint32_t clocks_to_read = 3;
-constexpr uint32_t clocks_to_rest = 64; // to a verdict, and to buffers that come back
-constexpr uint32_t clocks_to_begin = std::max(buffers, 32U) + 8; // to sweep what is free, and counts
-constexpr uint32_t clocks_to_return = 3; // from when a buffer is counted as free to when it can be taken
+constexpr uint32_t clocks_to_rest = 64; // to a verdict, and to the release of buffers
+constexpr uint32_t clocks_to_begin = std::max(buffers, 32U) + 8; // to clear the free list and counts
+constexpr uint32_t clocks_to_return = 3; // from the release of a buffer to its next allocation
 
 class Bench {
 public:
@@ -38,10 +38,10 @@ public:
     step();
     for (; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock % 2048 == 0)
-        holds_ = random_.once(3); // Until no buffer is free.
+        holds_ = random_.once(3); // until no buffer is free
       if (place_.clock % 64 == 0)
         choose_weights();
-      // The link changes while nothing is under way.
+      // The link changes while nothing is in flight.
       if (place_.clock % 2048 == 2047) {
         come_to_rest();
         rtl_.is_infiniband = !rtl_.is_infiniband;
@@ -64,7 +64,7 @@ private:
     ParsedByModel model;
     std::vector<uint8_t> bytes;
     uint64_t ended = 0;    // clock of its last beat
-    bool is_alone = false; // nothing before it waits, and it is taken at once
+    bool is_alone = false; // no earlier packet waits, and it is accepted at once
   };
   struct Held {
     uint32_t packet = 0;
@@ -84,7 +84,7 @@ private:
     give_back_ = holds_ ? 0 : std::array{2U, 20U, 100U}[random_.below(3)];
   }
 
-  // Drives the ports for a clock, with these chances.
+  // Drives the ports for a clock, with these probabilities.
   void begin_clock(uint32_t push, uint32_t take, uint32_t give_back) {
     rtl_.give_back = 0;
     if (!rtl_.link_tvalid && random_.percent(push))
@@ -129,7 +129,7 @@ private:
       sending_ = some_packet(random_, random_.once(8) ? spec::packet_payload_bytes : 3 * beat_bytes);
     while (wire::is_ethernet(sending_.framing) == (rtl_.is_infiniband != 0));
     PacketDamage(random_, sending_).some();
-    if (is_cut_) // One in each clock.
+    if (is_cut_) // one in each clock
       sending_.bytes.resize(std::min<size_t>(sending_.bytes.size(), beat_bytes));
     sent_ = 0;
     ++packets_;
@@ -147,7 +147,7 @@ private:
     rtl_.link_tvalid = 1;
   }
 
-  // The beat is taken.
+  // The beat is accepted.
   void note_sent() {
     if (sent_ == 0)
       most_ = std::max<size_t>(most_, buffers - rtl_.free + 1);
@@ -176,7 +176,7 @@ private:
     const bool goes_in = rtl_.link_tvalid && rtl_.link_tready;
     if (rtl_.link_tvalid && !rtl_.link_tready) {
       ++waited_;
-      // Buffers on their way back are free some clocks later; a packet that has begun is not held up.
+      // Released buffers are free some clocks later; a packet that has begun never waits.
       expect(place_, "the link waits in a packet", sent_ != 0, 0);
       waits_with_free_ = rtl_.free != 0 ? waits_with_free_ + 1 : 0;
       if (waits_with_free_ > (has_begun_ ? clocks_to_return : clocks_to_begin))
@@ -249,7 +249,7 @@ private:
   bool comes_to_rest_ = false;
   WirePacket sending_; // without bytes: none
   uint32_t sent_ = 0;
-  bool has_begun_ = false;       // something was taken
+  bool has_begun_ = false;       // something was accepted
   uint32_t waits_with_free_ = 0; // clocks
   std::deque<Expected> expected_;
   std::vector<Held> held_;
@@ -260,7 +260,7 @@ private:
   uint64_t passed_ = 0;
   uint64_t notifications_ = 0;
   uint64_t waited_ = 0;
-  uint64_t latest_ = 0; // clocks of a packet that is alone
+  uint64_t latest_ = 0; // clocks of a single packet
   size_t most_ = 0;
 };
 

@@ -14,7 +14,7 @@
 
 namespace fpga_verbs::bench {
 
-// The device model's verdict on a packet; of one that is dropped only why.
+// The device model's verdict on a packet; without fields if the packet is dropped.
 struct ParsedByModel {
   spec::PacketDrop drop = spec::PacketDrop::none;
   wire::ParsedPacket parsed;
@@ -22,7 +22,7 @@ struct ParsedByModel {
   uint32_t destination_local_identifier = 0;
 };
 
-// Of a packet without VCRC: it gets one for the model, which checks it.
+// Parses a packet without VCRC. The function adds one, because the model checks it.
 inline ParsedByModel parse(bool is_infiniband, std::vector<uint8_t> bytes) {
   if (is_infiniband) {
     const uint32_t vcrc = wire::vcrc_update(wire::vcrc_start, bytes.data(), bytes.size());
@@ -41,12 +41,12 @@ inline ParsedByModel parse(bool is_infiniband, std::vector<uint8_t> bytes) {
   return model;
 }
 
-// The members of a packed struct, the last one first.
+// The members of a packed struct, last one first.
 class Members {
 public:
   explicit Members(const uint32_t* words) : words_(words) {}
 
-  // So many bits, 64 at most.
+  // The next `bits` bits, at most 64.
   uint64_t take(uint32_t bits) {
     uint64_t value = 0;
     for (uint32_t bit = 0; bit < bits; ++bit, ++at_)
@@ -66,7 +66,7 @@ inline uint64_t big_endian(std::span<const uint8_t> bytes) {
   return value;
 }
 
-// Each member of a packet_fields_t, the last one first, as the model found it: visit(name, bits, value).
+// Visits each member of a packet_fields_t, last one first, with the model's value: visit(name, bits, value).
 template <class Visit> void visit_fields(const ParsedByModel& model, Visit visit) {
   const wire::ParsedPacket& parsed = model.parsed;
   const wire::PacketFields& fields = parsed.fields;
@@ -105,7 +105,7 @@ template <class Visit> void visit_fields(const ParsedByModel& model, Visit visit
   visit("framing", 2, static_cast<uint64_t>(parsed.framing));
 }
 
-// Whether a packet_fields_t has what the model found.
+// Compares a packet_fields_t with the model's fields.
 inline void compare_fields(const Place& place, const uint32_t* words, const ParsedByModel& model) {
   Members members(words);
   visit_fields(model, [&](const char* what, uint32_t bits, uint64_t value) {
@@ -113,7 +113,7 @@ inline void compare_fields(const Place& place, const uint32_t* words, const Pars
   });
 }
 
-// A packet_fields_t with what the model found.
+// Writes the model's fields to a packet_fields_t.
 inline void put_fields(uint32_t* words, const ParsedByModel& model) {
   uint32_t at = 0;
   visit_fields(model, [&](const char*, uint32_t bits, uint64_t value) {

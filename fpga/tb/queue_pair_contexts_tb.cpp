@@ -1,9 +1,9 @@
-// queue_pair_contexts beside queue_pair_state_cache of the device model: queue pairs come and go, each writer
-// writes its fields, failures change states, and the control port writes and reads rows, as a seed has it;
-// readers have to find what the model has, and nothing by the numbers of former queue pairs. The model does
-// what is written when it can first be read. Arguments: seed, clocks.
+// queue_pair_contexts beside queue_pair_state_cache of the device model: queue pairs are created and
+// destroyed, each writer writes its fields, failures change states, and the control port writes and reads
+// rows, all at random. Readers must find the model's contexts, and nothing by the numbers of former queue
+// pairs. The model executes a write when it can first be read. Arguments: seed, clocks.
 //
-// First one queue pair is read and written with no pause, of which it prints how many clocks it takes.
+// First reads and writes one queue pair without pauses, and prints the clocks that this takes.
 #include "Vqueue_pair_contexts.h"
 #include "bench.h"
 #include "context_host.h"
@@ -28,7 +28,7 @@ namespace fpga_verbs::bench {
 namespace {
 
 using Rtl = Vqueue_pair_contexts;
-// The parts of a context with the fields of queue pair and connection alike: writers write both.
+// The parts of a context, with the fields of both queue pair and connection, because writers write both.
 struct Parts {
   spec::QueuePairControl control;
   spec::QueuePairRequester requester;
@@ -82,7 +82,7 @@ void set_receive(Parts& to, const spec::QueuePairResponder& from) {
   set_descriptor(to, before.responder);
 }
 
-// Clears the bits that have no field.
+// Clears the bits without a field.
 template <class Part> void clear_reserved(Part& part) {
   static const Part fields = [] {
     Part found{};
@@ -122,7 +122,7 @@ public:
   }
 
 private:
-  // An act of the model, and its clock.
+  // An action of the model, and its clock.
   struct Due {
     uint64_t clock = 0;
     std::function<void()> act;
@@ -132,8 +132,8 @@ private:
     uint32_t row = 0;
     Row data{};
     bool creates = false;  // the last row of a new queue pair
-    bool destroys = false; // the queue pair is gone with it
-    bool is_new = false;   // of a queue pair that is not there yet
+    bool destroys = false; // ends the queue pair
+    bool is_new = false;   // of a queue pair that does not exist yet
   };
   struct Failure {
     uint32_t number = 0;
@@ -172,7 +172,7 @@ private:
     const auto live = static_cast<uint32_t>(live_.size());
     return live_[random_.once(4) ? random_.below(live) : random_.below(std::min(live, 3U))];
   }
-  // A queue pair that there is, was, or whose index there is not.
+  // The number of an existing or former queue pair, or one with a nonexistent index.
   uint32_t some_number() {
     if (live_.empty() || (!former_.empty() && random_.once(8)))
       return former_.empty() ? 0 : former_[random_.below(static_cast<uint32_t>(former_.size()))];
@@ -186,7 +186,7 @@ private:
     return part;
   }
 
-  // A block writes its fields, mostly with bits that are others' set too.
+  // A block writes its fields, mostly with bits of other writers set too.
   template <class Part, class Write, class Number, class Port>
   void maybe_write(Write& write, Number& of, Port& port, void (*set)(Parts&, const Part&)) {
     write = !live_.empty() && random_.percent(write_);
@@ -257,9 +257,9 @@ private:
     failure_ = failure;
   }
 
-  // The control port: a new queue pair comes row by row, the first one, which says that it is valid, last;
-  // one that goes has that row cleared, and may be written by none any more; any row of one may change, but
-  // not what its number follows from.
+  // The control port writes rows: a new queue pair row by row, the first row, which makes it valid, last. To
+  // end a queue pair it clears that row, and no writer writes the queue pair any more. Any other row may
+  // change, except the fields that its number follows from.
   void offer_row() {
     if (coming_.empty()) {
       if ((live_.size() < 2 || random_.once(16)) && model_.queue_pairs_free() != 0)
@@ -316,7 +316,7 @@ private:
     for (uint8_t& byte : change.data)
       byte = static_cast<uint8_t>(random_.bits());
     if (change.row == 0) {
-      // Valid, owner and generation stay.
+      // Valid bit, owner and generation stay.
       spec::QueuePairControl control{};
       std::memcpy(&control, change.data.data(), row_bytes);
       control.set_valid(1);
@@ -347,7 +347,7 @@ private:
   }
   Parts parts_of(uint32_t queue_pair) { return std::bit_cast<Parts>(model_parts(queue_pair)); }
 
-  // Changes the model's context; bits that have no field become zero.
+  // Changes the model's context; bits without a field become zero.
   template <class Act> void change(uint32_t queue_pair, Act act) {
     hca::QueuePairParts& own = model_parts(queue_pair);
     Parts parts = std::bit_cast<Parts>(own);
@@ -392,7 +392,7 @@ private:
   }
 
   void compare() {
-    // Rows take effect in the clock before they are told.
+    // Rows take effect in the clock before row_written.
     if (rtl_.row_written)
       note_row();
     if (rtl_.row_answer)
@@ -426,7 +426,7 @@ private:
         });
       }
     });
-    // Others may use it from here on: what they do enters later.
+    // Others may use the queue pair from here on: their accesses enter later.
     if (row.creates)
       live_.push_back(row.number);
   }
@@ -476,8 +476,8 @@ private:
     });
   }
 
-  // A row of a queue pair that is there; of one that is not, the first row says so. It comes a clock later
-  // than a context would.
+  // A row of an existing queue pair; otherwise only its first row is compared. It arrives a clock later than
+  // a context would.
   void compare_row() {
     if (asked_rows_.empty())
       differ(place_, "rows that were read", 1, 0);
@@ -496,7 +496,7 @@ private:
                row << 16 | byte << 8 | expected[byte]);
   }
 
-  // After a reset no number of before finds anything.
+  // After a reset no former number finds a context.
   void reset_with_contexts() {
     rtl_.fetch_write = rtl_.builder_write = rtl_.completion_write = rtl_.receive_write = 0;
     rtl_.response_write = rtl_.validation_write = rtl_.descriptor_write = 0;
@@ -523,7 +523,7 @@ private:
     expect(place_, "reads after a reset", reads_ - before, asked);
   }
 
-  // One queue pair is read by two blocks in turn, and written by another in each clock.
+  // Two blocks read one queue pair in turn, and another writes it in each clock.
   void stream() {
     constexpr uint32_t count = 1000;
     read_ = write_ = fail_ = 0;
@@ -589,7 +589,7 @@ private:
   std::vector<uint32_t> live_;
   std::deque<uint32_t> former_;
   bool is_going_ = false;
-  std::array<uint32_t, contexts> at_{}; // the queue pair at an index, 0: none
+  std::array<uint32_t, contexts> at_{}; // the queue pair at an index; 0: none
   std::map<uint32_t, unsigned> owner_;
   uint64_t reads_ = 0;
   uint64_t absent_ = 0;

@@ -1,9 +1,8 @@
 // queue_pair_directory beside queue_pair_state_cache of the device model: queue pairs are created, pinned,
-// made quiet, resumed and destroyed as a seed has it, with numbers of former ones among those that are asked
-// for. Each access has a clock in which it is done, and the model does them in that order. Arguments: seed,
-// clocks.
+// quiesced, resumed and destroyed at random, also by numbers of former ones. Each access takes effect in a
+// known clock, and the model executes the accesses in that order. Arguments: seed, clocks.
 //
-// First pins and unpins of one queue pair with no pause, of which it prints how many clocks they take.
+// First pins and unpins one queue pair without pauses, and prints the clocks that this takes.
 #include "Vqueue_pair_directory.h"
 #include "bench.h"
 #include "context_host.h"
@@ -28,7 +27,7 @@ using Rtl = Vqueue_pair_directory;
 constexpr uint32_t queue_pairs = QUEUE_PAIRS;
 constexpr uint32_t functions = 8;
 constexpr uint64_t context_bytes = (1 << 20) + uint64_t{queue_pairs} * 1024;
-constexpr uint32_t clocks_to_done = 4; // from when an access enters to its answer
+constexpr uint32_t clocks_to_done = 4; // from the entry of an access to its answer
 
 enum class Command : uint8_t { look, create, quiesce, resume, destroy };
 
@@ -56,7 +55,7 @@ private:
     Command command = Command::look;
     uint32_t number = 0;
     unsigned underlying_function = 0;
-    bool is_wrong = false; // a queue pair where there is one already, or no index
+    bool is_wrong = false; // an index in use, or a nonexistent one
   };
 
   static unsigned long long number(uint64_t value) { return value; }
@@ -80,8 +79,8 @@ private:
     expect(place_, "clearing", rtl_.clearing, 0);
   }
 
-  // A queue pair that there is, mostly one of few, so that accesses meet; or one that was there before, or
-  // whose index there is not.
+  // An existing queue pair, mostly one of few, so that accesses meet; a former one, or one with a nonexistent
+  // index.
   uint32_t some_number() {
     if (random_.once(32))
       return beyond(live_[random_.below(static_cast<uint32_t>(live_.size()))]);
@@ -117,7 +116,7 @@ private:
     if (live_.empty() || random_.once(4)) {
       if (model_.queue_pairs_free() == 0)
         return;
-      // Its number is the model's, which nothing else knows before it is there.
+      // The model chooses the number; nothing else uses it before the queue pair exists.
       asked.command = Command::create;
       asked.underlying_function = random_.below(functions);
       asked.is_wrong = !live_.empty() && asked_.empty() && random_.once(2);
@@ -162,7 +161,7 @@ private:
       rtl_.control = 0;
   }
 
-  // The access that is done now, of which there is one at most.
+  // The access that takes effect now, at most one.
   void compare() {
     uint32_t unpinned = none;
     if (unpins_.size() >= clocks_to_done) {
@@ -222,8 +221,8 @@ private:
       return;
     switch (asked.command) {
     case Command::quiesce:
-      // A second time is no new event for the model while the first one is in its list, which is taken at
-      // once.
+      // A second quiesce is no new event for the model while the first one is in its list, which is emptied
+      // at once.
       model_.quiesce(asked.number);
       is_quiescing_[asked.number] = true;
       break;
@@ -245,7 +244,7 @@ private:
     expect(place_, "waits to be quiet", rtl_.controlled_quiescing, is_quiescing_[asked.number]);
   }
 
-  // One queue pair is pinned and unpinned, a pin or an unpin in each clock.
+  // Pins and unpins one queue pair, one access per clock.
   void stream() {
     constexpr uint32_t count = 1000;
     choose_weights();
@@ -300,10 +299,10 @@ private:
   uint32_t unpin_ = 100;
   uint32_t control_ = 100;
   Asked offered_;
-  std::deque<uint32_t> unpins_; // of the clocks before, none where there was none
+  std::deque<uint32_t> unpins_; // of the clocks before; empty where there was none
   std::deque<uint32_t> asked_pins_;
   std::deque<Asked> asked_;
-  std::vector<uint32_t> held_; // numbers that are pinned, once for each pin
+  std::vector<uint32_t> held_; // pinned numbers, once for each pin
   std::vector<uint32_t> live_;
   std::deque<uint32_t> former_;
   std::map<uint32_t, unsigned> owner_;

@@ -19,10 +19,10 @@
 
 namespace fpga_verbs::bench {
 
-// A resource manager that creates, changes, quiesces and destroys queue pairs by the registers of the control
-// port alone, and the same in the device model: a change takes effect there when RTL has taken its command,
-// before any packet whose end comes later has been parsed. Where the effect in RTL may come later than
-// that, both states are possible until the answer (pending).
+// A resource manager that creates, changes, quiesces and destroys queue pairs only by the registers of the
+// control port, and does the same in the device model. A change takes effect in the model when the RTL has
+// accepted its command, before the model parses any packet that ends later. If the effect in the RTL may come
+// later, both states are permitted until the answer (pending).
 template <class Rtl> class QueuePairsManager {
 public:
   using Command = spec::ManagerCommand;
@@ -33,12 +33,12 @@ public:
     uint32_t number = 0;
     unsigned underlying_function = 0;
     bool is_live = false;
-    bool is_quiet = false; // no packet comes to it before it is resumed
+    bool is_quiet = false; // no packet reaches it before it is resumed
     bool was_resumed = false;
   };
   struct Pending {
     uint32_t number = 0;
-    bool quiesces = false; // otherwise it resumes
+    bool quiesces = false; // otherwise resumes
     bool destroys = false;
   };
   static constexpr uint32_t contexts = CONTEXTS;
@@ -60,7 +60,7 @@ public:
 
   const Known& known(uint32_t number) const { return known_[number & (contexts - 1)]; }
   const std::optional<Pending>& pending() const { return pending_; }
-  // Its time-wait has ended in the model, and RTL may not know it yet.
+  // Its time-wait has ended in the model; the RTL may not know it yet.
   bool is_ending(uint32_t known_as) const { return std::ranges::count(ending_, known_as) != 0; }
   bool is_idle() const { return plan_.empty() && !host.writes() && !host.reads() && !failing_; }
 
@@ -75,7 +75,7 @@ public:
       plan_partition_key(port, index);
   }
 
-  // Before a clock: what is next.
+  // Before a clock: selects the next step.
   void go_on(uint64_t now, bool begins, bool waits) {
     now_ = now;
     if (std::exchange(is_fail_taken_, false))
@@ -142,7 +142,7 @@ private:
     place.set_port(port);
     plan_write(spec::manager_port::place, place.bits);
   }
-  // A command that is done: at_taken with its begin, at_status with its answer.
+  // A command to execute: calls at_taken when it begins, at_status with its answer.
   void plan_command(Command command, std::function<void()> at_taken,
                     std::function<void(Status)> at_status = nullptr) {
     plan_.push_back([=, this] {
@@ -293,7 +293,8 @@ private:
     });
   }
 
-  // A number that was bound is in time-wait with its end: told before, so that it is at no time unknown.
+  // A bound number enters time-wait when it is unbound. The wait is reported first, so that the number is
+  // never unknown.
   void unbind(const QueuePair& queue_pair) {
     const uint32_t known_as = queue_pair.known_as;
     const uint32_t number = queue_pair.number;
@@ -349,7 +350,7 @@ private:
         });
   }
 
-  // Possible only while no data unit refers to it; packets come to it until then.
+  // Possible only while no data unit refers to the queue pair; packets reach it until then.
   void plan_destroy(uint32_t number) {
     plan_subject(number, 0);
     plan_command(
@@ -369,7 +370,8 @@ private:
           model_.queue_pairs.destroy(number);
           std::erase_if(traffic_.live, [=](const QueuePair& each) { return each.number == number; });
           changed_();
-          // A number that is still bound to it is in time-wait from its end on, and RTL is told last.
+          // A number that is still bound enters time-wait when its queue pair is destroyed; the RTL is told
+          // last.
           if (gone.is_bound)
             end_number(gone.known_as, number);
         });
@@ -394,7 +396,7 @@ private:
     });
   }
 
-  // At times one that packets refer to.
+  // Sometimes a queue pair to which packets refer.
   void destroy(const QueuePair& queue_pair) {
     const auto found = std::ranges::find_if(
         traffic_.live, [&](const QueuePair& each) { return references_(each.number) != 0; });
@@ -435,7 +437,7 @@ private:
       return;
     ++quiets;
     const auto number = static_cast<uint32_t>(quiet.number());
-    // One that was resumed may have got quiet before that.
+    // A resumed queue pair may have become quiet before.
     Known& known = known_[number & (contexts - 1)];
     if (known.number != number || !known.is_live || known.was_resumed)
       return;
@@ -443,7 +445,7 @@ private:
     known.is_quiet = true;
   }
 
-  // It is connected again, to another peer, by another number.
+  // Connects it again, to another peer, with another number.
   void renumber(const QueuePair& queue_pair) {
     const auto another = model_.numbers.another(queue_pair.known_as, queue_pair.number);
     if (!another || is_ending(*another))
@@ -464,7 +466,7 @@ private:
     bind(*another, number);
   }
 
-  // A work request of the function's queue pair fails, or of another function's, which changes nothing.
+  // A work request of the function's queue pair fails; or of another function's, which has no effect.
   void fail(const QueuePair& queue_pair) {
     const uint32_t number = queue_pair.number;
     const unsigned function =
@@ -491,7 +493,7 @@ private:
   }
   void note_change() { last_change = now_; }
 
-  // Rows of the control part are as they were written.
+  // Rows of the control part must be as written.
   void read_context(const QueuePair& queue_pair) {
     const uint32_t number = queue_pair.number;
     const uint32_t row = random_.below(control_rows);
@@ -513,8 +515,8 @@ private:
   DestinationModel& model_;
   DestinationTraffic& traffic_;
   Rtl& rtl_;
-  std::function<void()> changed_;                // packets under way may find this from now on
-  std::function<uint32_t(uint32_t)> references_; // that blocks behind have to a queue pair of this number
+  std::function<void()> changed_;                // packets in flight may find this change from now on
+  std::function<uint32_t(uint32_t)> references_; // of later blocks to a queue pair of this number
   std::deque<std::function<void()>> plan_;
   std::function<void()> at_taken_;
   std::function<void(uint32_t)> at_read_;

@@ -1,12 +1,11 @@
 // queue_pairs beside packet_receiver of the device model: a resource manager creates, changes, quiesces and
-// destroys queue pairs by registers alone, while packets to them come from a link, most of them right but for
-// one thing, some with a bit turned over. Those that the model lets through have to come out in their order,
-// with its fields and queue pair, and the others to be counted for its reasons. A packet that is under way
-// while something changes may find it as before or as behind. None comes to a queue pair that was destroyed,
-// that is quiet, or of another function. Blocks behind write contexts, which others read. Arguments: seed,
-// clocks.
+// destroys queue pairs only by registers, while packets to them arrive from a link. Most packets are valid
+// except for one field; some have an inverted bit. Packets that the model accepts must leave in order, with
+// its fields and queue pair; all others are counted for its reasons. A packet in flight during a change may
+// find the state before or after it. No packet reaches a destroyed or quiet queue pair, or one of another
+// function. Later blocks write contexts, which others read. Arguments: seed, clocks.
 //
-// At last packets come to one queue pair without a pause, of which it prints how many clocks they take.
+// Finally sends packets to one queue pair without a pause, and prints the clocks that they take.
 #include "Vqueue_pairs.h"
 #include "queue_pairs_manager.h"
 
@@ -34,15 +33,15 @@ constexpr uint32_t readers = 7;
 constexpr uint32_t reasons = static_cast<uint32_t>(PacketDrop::time_wait) + 1;
 constexpr uint32_t clocks_to_read = 3;
 constexpr uint32_t clocks_to_rest = 200;
-constexpr uint32_t clocks_of_contexts = 40; // until a change of a context is there
+constexpr uint32_t clocks_of_contexts = 40; // until a change of a context is visible
 constexpr uint32_t rest_limit = 100'000;
-constexpr uint32_t most_under_way = 200; // those that were dropped are known when one passes, or at rest
+constexpr uint32_t most_under_way = 200; // dropped packets are known when a later one passes, or at rest
 constexpr uint32_t tries_limit = 2000;
 constexpr uint32_t clocks_of_changes = 4000;
 
 class Bench {
 public:
-  // Odd seeds are of Ethernet.
+  // Odd seeds use Ethernet.
   Bench(uint64_t seed, uint64_t clocks)
       : random_(seed), place_{.seed = seed}, clocks_(clocks),
         model_(contexts, seed % 2 != 0 ? spec::LinkLayer::ethernet : spec::LinkLayer::infiniband),
@@ -62,7 +61,7 @@ public:
     step();
     step();
     rtl_.reset = 0;
-    // Accesses of registers and packets wait meanwhile.
+    // Register accesses and packets wait meanwhile.
     manager_.host.begin_read(rtl_, {.address = spec::manager_port::status});
     manager_.host.begin_write(rtl_, {.address = spec::manager_port::data});
     manager_.plan_tables(1);
@@ -103,16 +102,16 @@ public:
 
 private:
   struct Verdict {
-    PacketDrop reason = PacketDrop::none; // none: it passes
+    PacketDrop reason = PacketDrop::none; // none: the packet passes
     uint32_t queue_pair = 0;
     unsigned underlying_function = 0;
     bool operator==(const Verdict&) const = default;
   };
   struct UnderWay {
     ParsedByModel parsed;
-    std::vector<uint8_t> bytes; // on the link of RTL
+    std::vector<uint8_t> bytes; // on the link of the RTL
     std::vector<uint8_t> received;
-    std::vector<Verdict> verdicts; // that there can be
+    std::vector<Verdict> verdicts; // permitted verdicts
     uint64_t ended = 0;
     bool is_alone = false;
   };
@@ -129,7 +128,7 @@ private:
     uint32_t number = 0;
     uint64_t clock = 0;
   };
-  // The value that writers wrote last, for a field of each.
+  // The value that the writers wrote last, one field of each.
   struct Written {
     uint32_t number = 0;
     uint64_t clock = 0;
@@ -230,7 +229,7 @@ private:
     rtl_.link_tvalid = 1;
   }
 
-  // A beat is taken: with the last one the packet's way to its verdict begins.
+  // A beat is accepted; with the last one the packet is on its way to its verdict.
   void note_sent() {
     sent_ += beat_bytes;
     if (!rtl_.link_tlast)
@@ -284,7 +283,7 @@ private:
       if (std::strcmp(what, "destination queue pair") == 0)
         queue_pair = static_cast<uint32_t>(value);
     });
-    // Those before it were dropped.
+    // The packets before it were dropped.
     while (!under_way_.empty() &&
            under_way_.front().parsed.parsed.fields.packet_sequence_number != sequence) {
       drop(under_way_.front());
@@ -300,7 +299,7 @@ private:
              packet.verdicts.front().queue_pair);
     certain_ += packet.verdicts.size() == 1;
     ++passed_;
-    // Whatever the model says of this packet:
+    // Independent of the model's verdict on this packet:
     const auto& known = manager_.known(queue_pair);
     expect(place_, "queue pair of a packet is there", known.is_live && known.number == queue_pair, 1);
     expect(place_, "function of a packet", rtl_.checked_underlying_function, known.underlying_function);
@@ -362,7 +361,7 @@ private:
     reads_.pop_front();
   }
 
-  // Contexts of blocks behind: one that reads, and two that write.
+  // Contexts of later blocks: one reader and two writers.
   void ask() {
     rtl_.read = 0;
     if (traffic_.live.empty() || !random_.percent(read_))
@@ -439,7 +438,7 @@ private:
     if (!rtl_.reset) {
       if (!reads_.empty() && reads_.front().due == place_.clock)
         compare_read();
-      // As it was known before this clock's answers.
+      // The state before this clock's answers.
       if (rtl_.checked_valid && rtl_.checked_ready)
         take_checked();
       take_answers();
@@ -454,7 +453,7 @@ private:
       rtl_.link_tvalid = 0;
   }
 
-  // Nothing is under way: all that did not come out was dropped.
+  // Nothing is in flight: all packets that did not leave were dropped.
   void come_to_rest() {
     const uint32_t take = take_;
     const uint32_t end = end_;
@@ -528,7 +527,7 @@ private:
     for (uint32_t tries = 0; latest_ == 0; ++tries) {
       if (tries > tries_limit)
         differ(place_, "a packet that passes", 0, 1);
-      // Those that there are may be quiet, or not connected.
+      // Existing queue pairs may be quiet, or not connected.
       for (uint32_t clock = 0; tries % 16 == 15 && clock < clocks_of_changes; ++clock) {
         manager_.go_on(place_.clock, true, true);
         step();
@@ -581,7 +580,7 @@ private:
   uint64_t certain_ = 0;
   uint64_t notifications_ = 0;
   uint64_t contexts_read_ = 0;
-  uint64_t latest_ = 0; // clocks of a packet that is alone
+  uint64_t latest_ = 0; // clocks of a single packet
 };
 
 } // namespace

@@ -6,23 +6,23 @@
 
 namespace fpga_verbs::bench {
 
-// The list of manager_port's queue pairs that became quiet, as a read of RTL finds it: each index once, with
-// the number that came last.
+// manager_port's list of queue pairs that became quiet, as a read of the RTL finds it: each index once, with
+// the last number.
 class QuietFollow {
 public:
-  // Indices: a power of two.
+  // A power of two.
   explicit QuietFollow(uint32_t contexts) : index_mask_(contexts - 1) {}
 
   // A queue pair becomes quiet in this clock.
   void arrive(uint32_t number, uint64_t clock) { arrived_.push_back({.number = number, .clock = clock}); }
 
-  // In the first clock of an answer: RTL has read its registers in the clock before.
+  // In the first clock of an answer: the RTL has read its registers in the clock before.
   void see_read(uint64_t now) {
     while (!arrived_.empty() && arrived_.front().clock + 2 <= now)
       enter();
     has_settled_ = !listed_.empty() && listed_.front().clock + 4 <= now;
   }
-  // The first one has been there for so long that the read had to find it.
+  // The first one has been in the list for so long that the read must find it.
   bool has_settled() const { return has_settled_; }
   bool is_empty() const { return listed_.empty(); }
   uint32_t take() {

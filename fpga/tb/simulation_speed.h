@@ -16,9 +16,8 @@ inline double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// Runs a block that is kept busy, for so many clocks, and tells what it has done in them and what CPU time
-// that took. Busy resets it when it is made; its step() is a clock, and gives how many units of its work are
-// done in it. Argument: clocks.
+// Runs a busy block for the given clocks; prints the work done and the CPU time. The constructor of Busy
+// resets the block; its step() advances one clock and returns the units of work done. Argument: clocks.
 template <class Busy> int measure(int count, char** arguments) {
   if (count != 2) {
     std::printf("usage: %s CLOCKS\n", arguments[0]);

@@ -19,7 +19,7 @@
 
 namespace fpga_verbs::bench {
 
-// A packet of the device model's, from its first link byte to its ICRC.
+// A packet of the device model, from its first link byte to its ICRC.
 struct WirePacket {
   wire::PacketFraming framing = wire::PacketFraming::ethernet_ipv4;
   bool is_tagged = false;
@@ -27,22 +27,22 @@ struct WirePacket {
   uint32_t payload = 0; // offset of the payload
   std::vector<uint8_t> bytes;
 
-  // Sources of the packet.
+  // The packet was built from these.
   wire::PacketTemplate made;
   wire::PacketFields fields;
   uint32_t payload_bytes = 0; // without pad
 
-  // As tuser of icrc_append and icrc_check has it.
+  // tuser of icrc_append and icrc_check.
   uint8_t user() const { return static_cast<uint8_t>(framing) | static_cast<uint8_t>(is_tagged << 2); }
   uint32_t covered() const { return static_cast<uint32_t>(bytes.size()) - spec::icrc_bytes; }
 
-  // The model's ICRC of what it covers.
+  // The model's ICRC of the covered bytes.
   uint32_t register_now() {
     return wire::icrc_of_packet(framing, bytes.data() + network, payload - network, covered() - network);
   }
 };
 
-// Any address that there can be.
+// A random address.
 inline spec::AddressVector some_address(Random& random) {
   std::array<uint8_t, spec::AddressVector::bytes> bytes{};
   fill(random, bytes);
@@ -59,7 +59,7 @@ inline wire::Gid some_gid(Random& random, bool is_ipv4) {
   return is_ipv4 ? wire::ipv4_gid(static_cast<uint32_t>(random.bits())) : gid;
 }
 
-// A packet of any framing and opcode, with fields and a payload from chance.
+// A packet of random framing, opcode, fields and payload.
 inline WirePacket some_packet(Random& random, uint32_t most_payload) {
   const bool is_ipv4 = random.once(2);
   wire::PacketSource source;
@@ -109,7 +109,7 @@ inline WirePacket some_packet(Random& random, uint32_t most_payload) {
   return packet;
 }
 
-// One that ends at any byte behind its headers, as no packet on a wire does.
+// A packet that ends at any byte after its headers, which no packet on a wire does.
 inline WirePacket some_unpadded_packet(Random& random, uint32_t most_payload) {
   WirePacket packet = some_packet(random, most_payload);
   const uint32_t behind = static_cast<uint32_t>(packet.bytes.size()) - packet.payload;
