@@ -143,10 +143,10 @@ private:
   hca::DataLink<spec::PostNotice> post_notices_{8};
   hca::DataLink<spec::ScheduleDone> schedule_dones_{8};
   hca::DataLink<spec::QueuePairNotice> progress_notices_{8};
-  hca::QueuePairFetch fetch_{parameters_,     counters,      records_,        collect_buffer,
-                             buffers,         queue_pairs,   address_handles, reported,
-                             kicks_started_,  post_notices_, schedule_dones_, progress_notices_,
-                             executions,      schedule_requests, finishes_handed_back};
+  hca::QueuePairFetch fetch_{
+      parameters_,     counters,          records_,   collect_buffer,    buffers,
+      queue_pairs,     address_handles,   reported,   kicks_started_,    post_notices_,
+      schedule_dones_, progress_notices_, executions, schedule_requests, finishes_handed_back};
 };
 
 } // namespace fpga_verbs::bench

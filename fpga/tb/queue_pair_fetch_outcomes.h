@@ -25,8 +25,8 @@ inline spec::QueuePairRequester own_fields(const void* part) {
   return requester;
 }
 
-// What follows from the units that queue_pair_fetch has taken: what the model has done, and RTL does in the same
-// order. The bench's side of contexts, failures, PCBs and the scheduler.
+// What follows from the units that queue_pair_fetch has taken: what the model has done, and RTL does in the
+// same order. The bench's side of contexts, failures, PCBs and the scheduler.
 class FetchOutcomes {
 public:
   // What RTL has of a queue pair: the model has changed it already where a unit is under way.
@@ -53,12 +53,11 @@ public:
       const hca::Execution& plan = model_.buffers[unit.physical_collect_buffer()].execution;
       const bool is_good = unit.status() == spec::CompletionStatus::success;
       const bool is_flushed = unit.status() == spec::CompletionStatus::work_request_flushed_error;
-      executions_.push_back(
-          {.unit = unit,
-           .plan = plan,
-           .has_destination =
-               is_good && found->control.service_type() == spec::ServiceType::unreliable_datagram,
-           .entered = entered});
+      executions_.push_back({.unit = unit,
+                             .plan = plan,
+                             .has_destination = is_good && found->control.service_type() ==
+                                                               spec::ServiceType::unreliable_datagram,
+                             .entered = entered});
       ++executed;
       flushed += is_flushed;
       if (!is_good && !is_flushed)
@@ -324,7 +323,6 @@ private:
   std::deque<Failure> failures_;
   std::deque<Rewind> rewinds_;
   std::array<hca::FunctionCounters, spec::underlying_functions> counted_{};
-
 };
 
 } // namespace fpga_verbs::bench

@@ -60,7 +60,12 @@ public:
       come_to_rest();
     }
     const uint64_t clocks = place_.clock;
-    stream();
+    streams_ = true;
+    take_ = answer_ = 100;
+    prepare_stream();
+    stream(1);
+    stream(static_cast<uint32_t>(traffic_.live.size()));
+    take_one();
     std::printf("%llu units in %llu clocks, %llu not pinned, ", number(units_), number(clocks),
                 number(not_pinned_));
     outcomes_.print();
@@ -127,7 +132,7 @@ private:
       if (random_.once(2) || traffic_.is_stuck(queue_pair))
         traffic_.shuffle_requester(queue_pair);
       outcomes_.context(queue_pair.number) = {.control = own.control,
-                                                .requester = own_fields(&own.requester)};
+                                              .requester = own_fields(&own.requester)};
     }
   }
 
@@ -166,8 +171,8 @@ private:
       return;
     }
     hca::AddressHandle handle{.protection_domain = traffic_.some_domain(), .address_vector = {}};
-    for (uint8_t& byte : std::span(reinterpret_cast<uint8_t*>(&handle.address_vector),
-                                   sizeof handle.address_vector))
+    for (uint8_t& byte :
+         std::span(reinterpret_cast<uint8_t*>(&handle.address_vector), sizeof handle.address_vector))
       byte = static_cast<uint8_t>(random_.bits());
     handle.address_vector.set_port(1 + random_.below(spec::ports));
     const unsigned function = random_.below(FetchModel::functions);
@@ -250,7 +255,8 @@ private:
     spec::PostNotice unit;
     unit.set_queue_pair_number(named);
     unit.set_underlying_function(function);
-    unit.set_slot(static_cast<uint32_t>(random_.once(8) ? spec::DoorbellSlot::stop : spec::DoorbellSlot::start));
+    unit.set_slot(
+        static_cast<uint32_t>(random_.once(8) ? spec::DoorbellSlot::stop : spec::DoorbellSlot::start));
     unit.set_send_queue_sequence_number(near_next(queue_pair));
     std::memcpy(&rtl_.post_notice_unit, &unit, sizeof unit);
     rtl_.post_notice = 1;
@@ -312,7 +318,8 @@ private:
     if (random_.once(8))
       return near_next(queue_pair);
     const auto waiting = static_cast<uint32_t>(commands_[place_of(queue_pair.number)].size());
-    return static_cast<uint16_t>(traffic_.parts(queue_pair).requester.next() + (random_.once(3) ? 0 : waiting));
+    return static_cast<uint16_t>(traffic_.parts(queue_pair).requester.next() +
+                                 (random_.once(3) ? 0 : waiting));
   }
   bool offer_command(const QueuePair& queue_pair, uint32_t named, unsigned function, spec::KickOrigin origin,
                      uint16_t sequence_number) {
@@ -438,7 +445,6 @@ private:
       outcomes_.begin_failure();
   }
 
-
   // RTL reads the context of the unit that entered first of those that are left: the model takes it now.
   void take_unit(uint32_t named) {
     if (entered_.empty())
@@ -519,12 +525,9 @@ private:
     outcomes_.compare_counts();
   }
 
-  // Commands of as many queue pairs as half the places have, in turn.
-  void stream() {
-    streams_ = true;
-    take_ = answer_ = 100;
+  // Commands of some queue pairs, in turn.
+  void stream(uint32_t queue_pairs) {
     constexpr uint32_t count = 500;
-    const uint32_t queue_pairs = prepare_stream();
     const uint64_t begin = place_.clock;
     const uint64_t executed = outcomes_.executed;
     for (uint32_t left = count; left != 0; go_on())
@@ -536,23 +539,25 @@ private:
                 number(place_.clock - begin));
     come_to_rest();
     expect(place_, "commands of the stream that execute", outcomes_.executed - executed, count);
-    const uint64_t alone = place_.clock;
+  }
+  void take_one() {
+    const uint64_t begin = place_.clock;
     offer_plain(traffic_.live.front());
     while (!rtl_.execution_valid)
       go_on();
-    std::printf("one alone after %llu clocks\n", number(place_.clock - alone));
+    std::printf("one alone after %llu clocks\n", number(place_.clock - begin));
     come_to_rest();
   }
-  uint32_t prepare_stream() {
+  // Half the places have queue pairs whose commands execute.
+  void prepare_stream() {
     while (traffic_.live.size() < contexts / 2)
       create();
     for (const QueuePair& queue_pair : traffic_.live) {
       hca::QueuePairParts& own = traffic_.parts(queue_pair);
       traffic_.settle(queue_pair);
       outcomes_.context(queue_pair.number) = {.control = own.control,
-                                                .requester = own_fields(&own.requester)};
+                                              .requester = own_fields(&own.requester)};
     }
-    return static_cast<uint32_t>(traffic_.live.size());
   }
   bool offer_plain(const QueuePair& queue_pair) {
     const auto waiting = static_cast<uint32_t>(commands_[place_of(queue_pair.number)].size());

@@ -158,7 +158,7 @@ public:
     own.control.set_service_type(spec::ServiceType::reliable_connection);
     own.control.set_destroying(0);
     own.control.set_send_error(0);
-    own.control.set_send_queue_log2(10);
+    own.control.set_send_queue_log2(15);
     own.requester.set_posted(own.requester.next() - 1);
     own.requester.set_hold(spec::SendHold::none);
     hca::TransportCompletion& completion = own.transport().completion();

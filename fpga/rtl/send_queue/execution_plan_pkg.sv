@@ -11,5 +11,6 @@ package execution_plan_pkg;
     logic [23:0] packets;  // PSNs that it takes: of a READ those of its responses. 0: it is not sent.
     logic [31:0] message_length;  // Bytes, 0 to 2^31.
   } execution_plan_t;
+  localparam int unsigned EXECUTION_PLAN_WIDTH = 559;
 
 endpackage

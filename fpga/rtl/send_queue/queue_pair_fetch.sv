@@ -127,7 +127,7 @@ module queue_pair_fetch #(
     output logic counted_handed_back,
     output logic counted_refused,
     output logic counted_checksum_mismatch,
-    output hca_spec_pkg::send_hold_t counted_hold,
+    output logic [2:0] counted_hold,  // send_hold_t, or none.
     output logic command_corrupted,
     output logic [CONTEXT_WIDTH-1:0] command_corrupted_context
 );
@@ -137,14 +137,16 @@ module queue_pair_fetch #(
   localparam int unsigned SLOTS = 16;  // Units under way.
   localparam int unsigned SLOT_WIDTH = $clog2(SLOTS);
   localparam int unsigned KINDS = queue_pair_fetch_pkg::FETCH_UNIT_KINDS;
-  localparam int unsigned UNIT_WIDTH = $bits(queue_pair_fetch_pkg::fetch_unit_t);
+  localparam int unsigned UNIT_WIDTH = queue_pair_fetch_pkg::FETCH_UNIT_WIDTH;
   localparam int unsigned ROOM = 16;  // Of a link.
 
   // Units of each link wait.
   logic lists_clearing, facts_clearing, places_clearing;
   logic [KINDS-1:0] has_unit, takes;
   logic [KINDS*UNIT_WIDTH-1:0] units;
-  queue_pair_fetch_pkg::fetch_unit_t done_unit, progress_unit, notice_unit, resumed_unit, command_unit;
+  hca_spec_pkg::kick_unit_t done_kick, progress_kick, notice_kick, resumed_kick, command_kick;
+  logic stops;
+  logic [7:0] refusal;
   hca_spec_pkg::schedule_done_t done;
   hca_spec_pkg::queue_pair_notice_t progress;
   hca_spec_pkg::post_notice_t notice;
@@ -208,7 +210,7 @@ module queue_pair_fetch #(
   ) i_waiting_commands (
       .clearing(lists_clearing),
       .valid(has_unit[queue_pair_fetch_pkg::FETCH_UNIT_COMMAND]),
-      .unit(command_unit.kick),
+      .unit(command_kick),
       .pop(takes[queue_pair_fetch_pkg::FETCH_UNIT_COMMAND]),
       .corrupted(command_corrupted),
       .corrupted_context(command_corrupted_context),
@@ -221,31 +223,30 @@ module queue_pair_fetch #(
     resume_ready <= !reset && !clearing && 32'(resumes) + 2 < ROOM;
   end
   always_comb begin
-    done_unit = '0;
-    done_unit.kind = queue_pair_fetch_pkg::FETCH_UNIT_SCHEDULE_DONE;
-    done_unit.refusal = done.refusal;
-    done_unit.kick.queue_pair_number = done.queue_pair_number;
-    done_unit.kick.underlying_function = done.underlying_function;
-    done_unit.kick.send_queue_sequence_number = done.fetch_next;
-    progress_unit = '0;
-    progress_unit.kind = queue_pair_fetch_pkg::FETCH_UNIT_PROGRESS_NOTICE;
-    progress_unit.kick.queue_pair_number = progress.queue_pair_number;
-    progress_unit.kick.underlying_function = progress.underlying_function;
-    notice_unit = '0;
-    notice_unit.kind = queue_pair_fetch_pkg::FETCH_UNIT_POST_NOTICE;
-    notice_unit.stops = notice.slot == 2'(hca_spec_pkg::DOORBELL_SLOT_STOP);
-    notice_unit.kick.queue_pair_number = notice.queue_pair_number;
-    notice_unit.kick.underlying_function = notice.underlying_function;
-    notice_unit.kick.send_queue_sequence_number = notice.send_queue_sequence_number;
-    resumed_unit = '0;
-    resumed_unit.kind = queue_pair_fetch_pkg::FETCH_UNIT_RESUME;
-    resumed_unit.kick.queue_pair_number = resumed_number;
-    resumed_unit.kick.underlying_function = resumed_function;
+    done_kick = '0;
+    done_kick.queue_pair_number = done.queue_pair_number;
+    done_kick.underlying_function = done.underlying_function;
+    done_kick.send_queue_sequence_number = done.fetch_next;
+    progress_kick = '0;
+    progress_kick.queue_pair_number = progress.queue_pair_number;
+    progress_kick.underlying_function = progress.underlying_function;
+    notice_kick = '0;
+    notice_kick.queue_pair_number = notice.queue_pair_number;
+    notice_kick.underlying_function = notice.underlying_function;
+    notice_kick.send_queue_sequence_number = notice.send_queue_sequence_number;
+    resumed_kick = '0;
+    resumed_kick.queue_pair_number = resumed_number;
+    resumed_kick.underlying_function = resumed_function;
   end
-  assign command_unit.kind = queue_pair_fetch_pkg::FETCH_UNIT_COMMAND;
-  assign command_unit.stops = 1'b0;
-  assign command_unit.refusal = '0;
-  assign units = {command_unit, resumed_unit, notice_unit, progress_unit, done_unit};
+  assign stops = notice.slot == 2'(hca_spec_pkg::DOORBELL_SLOT_STOP);
+  assign refusal = done.refusal;
+  assign units = {
+    {queue_pair_fetch_pkg::FETCH_UNIT_COMMAND, 1'b0, 8'd0, command_kick},
+    {queue_pair_fetch_pkg::FETCH_UNIT_RESUME, 1'b0, 8'd0, resumed_kick},
+    {queue_pair_fetch_pkg::FETCH_UNIT_POST_NOTICE, stops, 8'd0, notice_kick},
+    {queue_pair_fetch_pkg::FETCH_UNIT_PROGRESS_NOTICE, 1'b0, 8'd0, progress_kick},
+    {queue_pair_fetch_pkg::FETCH_UNIT_SCHEDULE_DONE, 1'b0, refusal, done_kick}
+  };
 
   // Those whose place has no unit under way: one of them enters in the next clock.
   logic [SLOT_WIDTH:0] slot_in, slot_read, slot_known, slot_asked, slot_answered, slot_out;
@@ -256,6 +257,11 @@ module queue_pair_fetch #(
   logic enters, goes;
   queue_pair_fetch_pkg::fetch_unit_t entered_unit;
   queue_pair_fetch_pkg::fetch_outcome_t outcome;
+  hca_spec_pkg::kick_unit_t entered_kick, kick;
+  hca_spec_pkg::queue_pair_requester_t requester;
+  assign entered_kick = entered_unit.kick;
+  assign kick = outcome.kick;
+  assign requester = outcome.requester;
   for (genvar kind = 0; kind < KINDS; kind++) begin : gen_kind
     logic [SLOTS-1:0] same;
     logic [CONTEXT_WIDTH-1:0] place;
@@ -266,13 +272,13 @@ module queue_pair_fetch #(
     assign is_busy[kind] = same != '0;
     assign takes[kind] = enters && chosen == 3'(kind);
   end
-  find_next #(
-      .SIZE(KINDS)
-  ) i_chosen (
-      .bits(may_enter),
-      .after(last_chosen),
-      .next(chosen)
-  );
+  // The first after the one that was chosen last, or the first of all: few, for which a carry would be later.
+  always_comb begin
+    chosen = '0;
+    for (int unsigned kind = KINDS; kind != 0; kind--) if (may_enter[kind-1]) chosen = 3'(kind - 1);
+    for (int unsigned kind = KINDS; kind != 0; kind--)
+      if (may_enter[kind-1] && 3'(kind - 1) > last_chosen) chosen = 3'(kind - 1);
+  end
   assign enters = may_enter != '0;
   always_comb begin
     entered_unit = '0;
@@ -289,20 +295,23 @@ module queue_pair_fetch #(
       if (reset || goes && slot_out[SLOT_WIDTH-1:0] == SLOT_WIDTH'(slot)) is_under_way[slot] <= 1'b0;
       if (!reset && enters && slot_in[SLOT_WIDTH-1:0] == SLOT_WIDTH'(slot)) begin
         is_under_way[slot] <= 1'b1;
-        places[slot*CONTEXT_WIDTH+:CONTEXT_WIDTH] <= entered_unit.kick.queue_pair_number[CONTEXT_WIDTH-1:0];
+        places[slot*CONTEXT_WIDTH+:CONTEXT_WIDTH] <= entered_kick.queue_pair_number[CONTEXT_WIDTH-1:0];
       end
     end
   end
 
   // Then its command is read, its context is asked for, the decision is made, and its outcome carried out: each in the order of slots.
   queue_pair_fetch_pkg::fetch_unit_t read_unit, asked_unit, decided_unit;
+  hca_spec_pkg::kick_unit_t read_kick, asked_kick;
   queue_pair_fetch_pkg::command_facts_t facts, known_facts;
   logic takes_unit, has_facts, has_destination, decided;
   logic [PCB_WIDTH-1:0] destination_physical_collect_buffer;
   hca_spec_pkg::address_vector_t destination;
   queue_pair_fetch_pkg::fetch_outcome_t decided_outcome;
   logic unused_units;
-  assign unused_units = &{1'b0, read_unit, asked_unit, outcome};
+  assign unused_units = &{1'b0, read_unit, asked_unit, asked_kick, entered_kick, kick, requester, outcome};
+  assign read_kick = read_unit.kick;
+  assign asked_kick = asked_unit.kick;
   lut_memory #(
       .WIDTH(UNIT_WIDTH),
       .SIZE(SLOTS),
@@ -340,8 +349,8 @@ module queue_pair_fetch #(
       .clearing(facts_clearing),
       .has_unit(slot_in != slot_read),
       .unit_has_buffer(read_unit.kind == queue_pair_fetch_pkg::FETCH_UNIT_COMMAND &&
-          read_unit.kick.origin != hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE),
-      .unit(read_unit.kick),
+          read_kick.origin != hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE),
+      .unit(read_kick),
       .*
   );
   lut_memory #(
@@ -356,7 +365,7 @@ module queue_pair_fetch #(
       .*
   );
   assign read = slot_known != slot_asked;
-  assign read_number = asked_unit.kick.queue_pair_number;
+  assign read_number = asked_kick.queue_pair_number;
   send_decision i_send_decision (
       .unit(decided_unit),
       .facts(known_facts),
@@ -368,7 +377,7 @@ module queue_pair_fetch #(
   ) i_send_outcomes (.*);
 
   // Plans by PCB.
-  localparam int unsigned PLAN_WIDTH = $bits(execution_plan_pkg::execution_plan_t) - VECTOR_BITS;
+  localparam int unsigned PLAN_WIDTH = execution_plan_pkg::EXECUTION_PLAN_WIDTH - VECTOR_BITS;
   logic [2*PLAN_WIDTH-1:0] plans;
   logic [2*VECTOR_BITS-1:0] destinations;
   logic [2*PCB_WIDTH-1:0] buffers;
@@ -378,10 +387,10 @@ module queue_pair_fetch #(
   always_comb begin
     has_records = 1'b0;
     for (int unsigned each = 0; each < UNDERLYING_FUNCTIONS; each++)
-      if (outcome.unit.kick.underlying_function == 4'(each)) has_records = records_on[each];
+      if (kick.underlying_function == 4'(each)) has_records = records_on[each];
   end
   assign begun = has_records ? now : '0;
-  assign plan = {begun, outcome.requester.retry_epoch, outcome.next_packet, outcome.first_psn, outcome.packets, outcome.message_length};
+  assign plan = {begun, requester.retry_epoch, outcome.next_packet, outcome.first_psn, outcome.packets, outcome.message_length};
   assign buffers = {builder_physical_collect_buffer, dma_physical_collect_buffer};
   assign dma_plan = {destinations[0+:VECTOR_BITS], plans[0+:PLAN_WIDTH]};
   assign builder_plan = {destinations[VECTOR_BITS+:VECTOR_BITS], plans[PLAN_WIDTH+:PLAN_WIDTH]};
@@ -392,7 +401,7 @@ module queue_pair_fetch #(
         .BLOCK(1'b1)
     ) i_plans (
         .write(goes && outcome.executes),
-        .write_address(outcome.unit.kick.physical_collect_buffer[PCB_WIDTH-1:0]),
+        .write_address(kick.physical_collect_buffer[PCB_WIDTH-1:0]),
         .write_data(plan),
         .read_address(buffers[reader*PCB_WIDTH+:PCB_WIDTH]),
         .read_data(plans[reader*PLAN_WIDTH+:PLAN_WIDTH]),
@@ -419,8 +428,8 @@ module queue_pair_fetch #(
       .clearing(places_clearing),
       .come(kick_started),
       .come_place(kick_started_unit.queue_pair_number[CONTEXT_WIDTH-1:0]),
-      .leave(goes && outcome.unit.kind == queue_pair_fetch_pkg::FETCH_UNIT_COMMAND),
-      .leave_place(outcome.unit.kick.queue_pair_number[CONTEXT_WIDTH-1:0]),
+      .leave(goes && outcome.kind == queue_pair_fetch_pkg::FETCH_UNIT_COMMAND),
+      .leave_place(kick.queue_pair_number[CONTEXT_WIDTH-1:0]),
       .look_place(look_number[CONTEXT_WIDTH-1:0]),
       .*
   );

@@ -1,4 +1,4 @@
-// Data units within queue_pair_fetch.
+// Data units within queue_pair_fetch. Structures of other packages are plain bits in them: Yosys 0.23 does not find their members' types.
 package queue_pair_fetch_pkg;
 
   // In the order in which they take turns.
@@ -16,8 +16,9 @@ package queue_pair_fetch_pkg;
     fetch_unit_kind_t kind;
     logic stops;  // Of a post_notice: the doorbell slot stop.
     logic [7:0] refusal;  // refusal_t, of a schedule_done.
-    hca_spec_pkg::kick_unit_t kick;
+    logic [127:0] kick;  // hca_spec_pkg::kick_unit_t.
   } fetch_unit_t;
+  localparam int unsigned FETCH_UNIT_WIDTH = 140;
 
   // A command in its PCB, as far as the decision needs it.
   typedef struct packed {
@@ -34,9 +35,10 @@ package queue_pair_fetch_pkg;
 
   // The decision on a unit, and all that follows from it.
   typedef struct packed {
-    fetch_unit_t unit;  // Of a command that is executed: with its status.
+    logic [2:0] kind;  // fetch_unit_kind_t.
+    logic [127:0] kick;  // kick_unit_t; of a command that is executed: with its status.
     logic writes;
-    hca_spec_pkg::queue_pair_requester_t requester;  // `scheduled` is set with the pin.
+    logic [511:0] requester;  // queue_pair_requester_t; `scheduled` is set with the pin.
     logic asks_to_schedule;  // Where it can be pinned.
     logic [1:0] quality_of_service_level;  // Of the queue pair.
     logic executes;

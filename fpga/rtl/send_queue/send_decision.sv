@@ -22,8 +22,11 @@ module send_decision (
 
   // What goes along to the end.
   typedef struct packed {
-    queue_pair_fetch_pkg::fetch_unit_t unit;
-    hca_spec_pkg::queue_pair_requester_t requester;
+    logic [2:0] kind;  // fetch_unit_kind_t.
+    logic stops;
+    logic [7:0] refusal;
+    logic [127:0] kick;  // kick_unit_t.
+    logic [511:0] requester;  // queue_pair_requester_t.
     logic [15:0] acknowledged;
     logic [23:0] unacknowledged_psn;
     logic [23:0] message_psn;
@@ -48,12 +51,14 @@ module send_decision (
   // 1: unit and context.
   logic valid_1, found_1;
   queue_pair_fetch_pkg::fetch_unit_t unit_1;
+  hca_spec_pkg::kick_unit_t kick_1, kick_3, kick_5;
   queue_pair_fetch_pkg::command_facts_t facts_1;
   hca_spec_pkg::queue_pair_control_t control_1;
   hca_spec_pkg::queue_pair_requester_t requester_1;
   hca_spec_pkg::queue_pair_completion_t completion_1;
   logic unused_bits;
-  assign unused_bits = &{1'b0, control_1, completion_1};
+  assign unused_bits = &{1'b0, control_1, completion_1, kick_3, kick_5, carried_6};
+  assign kick_1 = unit_1.kick;
   always_ff @(posedge clock) begin
     valid_1 <= !reset && answer;
     unit_1 <= unit;
@@ -72,7 +77,7 @@ module send_decision (
   logic [7:0] outstanding_2, depth_2;
   logic [23:0] used_2;
   carried_t carried_2;
-  assign is_there_1 = found_1 && control_1.underlying_function == 8'(unit_1.kick.underlying_function);
+  assign is_there_1 = found_1 && control_1.underlying_function == 8'(kick_1.underlying_function);
   assign is_local_1 = hca_spec_pkg::OPCODES_LOCAL[facts_1.opcode];
   assign is_returned_1 = hca_spec_pkg::OPCODES_RETURNED[facts_1.opcode];
   always_comb begin
@@ -93,7 +98,10 @@ module send_decision (
   end
   always_ff @(posedge clock) begin
     valid_2 <= !reset && valid_1;
-    carried_2.unit <= unit_1;
+    carried_2.kind <= unit_1.kind;
+    carried_2.stops <= unit_1.stops;
+    carried_2.refusal <= unit_1.refusal;
+    carried_2.kick <= kick_1;
     carried_2.requester <= requester_1;
     carried_2.acknowledged <= completion_1.acknowledged;
     carried_2.unacknowledged_psn <= completion_1.unacknowledged_psn;
@@ -109,7 +117,7 @@ module send_decision (
     carried_2.is_local <= is_local_1;
     carried_2.is_returned <= is_returned_1;
     carried_2.message_length <= is_local_1 ? '0 : facts_1.inline_data ? 36'(facts_1.length) : facts_1.list_bytes;
-    carried_2.ahead <= unit_1.kick.send_queue_sequence_number - requester_1.next;
+    carried_2.ahead <= kick_1.send_queue_sequence_number - requester_1.next;
     carried_2.posted <= requester_1.posted - requester_1.next;
     carried_2.fetched <= requester_1.fetch_next - requester_1.next;
     carried_2.begun <= requester_1.begun - requester_1.next;
@@ -165,7 +173,7 @@ module send_decision (
     is_fenced_3 <= is_fenced_2 && outstanding_2 != '0;
     is_local_first_3 <= carried_2.back == '0;
     is_at_depth_3 <= carried_2.is_returned && outstanding_2 != '0 && outstanding_2 >= depth_2;
-    resumes_3 <= carried_2.requester.resume_packets != '0;
+    resumes_3 <= carried_2.requester[hca_spec_pkg::QUEUE_PAIR_REQUESTER_RESUME_PACKETS_LSB+:24] != '0;
     used_3 <= used_2;
   end
 
@@ -178,8 +186,9 @@ module send_decision (
   hca_spec_pkg::send_hold_t hold_3, hold_4;
   hca_spec_pkg::completion_status_t status_3, status_4;
   always_ff @(posedge clock) carried_3 <= carried_2;
-  assign is_scheduled_3 = carried_3.unit.kick.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED;
-  assign is_mode_3 = carried_3.unit.kick.origin == hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
+  assign kick_3 = carried_3.kick;
+  assign is_scheduled_3 = kick_3.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED;
+  assign is_mode_3 = kick_3.origin == hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
   assign may_send_3 = !carried_3.is_drained || has_begun_3;
   always_comb begin
     if (waits_3) hold_3 = hca_spec_pkg::SEND_HOLD_RECEIVER_NOT_READY;
@@ -233,19 +242,28 @@ module send_decision (
 
   // 6: the verdict.
   carried_t carried_6;
-  logic valid_6, is_command_5, is_stale_6, is_far_6, is_judged_6, executes_6, hands_back_6, raises_6, is_good_6, judges_5, is_free_5;
+  logic is_good_5, is_done_5, is_progress_5, is_notice_5;
+  logic [15:0] behind_5;
+  logic is_done_6, is_refused_6, is_progress_6, goes_back_6, is_posted_6, is_stopped_6, fails_6, is_command_6, is_resume_6, is_collected_6,
+      sends_6, is_newest_6;
+  logic valid_6, is_command_5, is_stale_6, is_judged_6, executes_6, hands_back_6, raises_6, is_good_6, judges_5, is_free_5;
   logic [23:0] packets_6;
   hca_spec_pkg::send_hold_t hold_6, held_5;
   hca_spec_pkg::completion_status_t status_6;
-  assign is_command_5 = carried_5.unit.kind == queue_pair_fetch_pkg::FETCH_UNIT_COMMAND;
+  assign is_command_5 = carried_5.kind == queue_pair_fetch_pkg::FETCH_UNIT_COMMAND;
   assign held_5 = looks_at_window_5 && unacknowledged_5 > 30'(PSN_WINDOW) ? hca_spec_pkg::SEND_HOLD_PACKET_WINDOW : hold_5;
   assign is_free_5 = held_5 == hca_spec_pkg::SEND_HOLD_NONE;
+  assign is_good_5 = status_5 == hca_spec_pkg::COMPLETION_STATUS_SUCCESS;
+  assign is_done_5 = carried_5.kind == queue_pair_fetch_pkg::FETCH_UNIT_SCHEDULE_DONE && carried_5.is_there;
+  assign is_progress_5 = carried_5.kind == queue_pair_fetch_pkg::FETCH_UNIT_PROGRESS_NOTICE && carried_5.stands;
+  assign is_notice_5 = carried_5.kind == queue_pair_fetch_pkg::FETCH_UNIT_POST_NOTICE && carried_5.stands;
+  assign behind_5 = 16'd1 - carried_5.begun;
+  assign kick_5 = carried_5.kick;
   assign judges_5 = is_command_5 && !is_stale_5 && !is_far_5;
   always_ff @(posedge clock) begin
     valid_6 <= !reset && valid_5;
     carried_6 <= carried_5;
     is_stale_6 <= is_stale_5;
-    is_far_6 <= is_far_5;
     is_judged_6 <= judges_5 && may_execute_5;
     executes_6 <= judges_5 && may_execute_5 && is_free_5;
     hands_back_6 <= judges_5 && !(may_execute_5 && is_free_5);
@@ -253,42 +271,47 @@ module send_decision (
     packets_6 <= packets_5;
     hold_6 <= held_5;
     status_6 <= status_5;
-    is_good_6 <= status_5 == hca_spec_pkg::COMPLETION_STATUS_SUCCESS;
+    is_good_6 <= is_good_5;
+    sends_6 <= judges_5 && may_execute_5 && is_free_5 && is_good_5 && !carried_5.is_local;
+    is_command_6 <= is_command_5;
+    is_collected_6 <= kick_5.origin == hca_spec_pkg::KICK_ORIGIN_COLLECTED;
+    is_done_6 <= is_done_5;
+    is_refused_6 <= is_done_5 && carried_5.refusal != 8'(hca_spec_pkg::REFUSAL_NONE);
+    is_progress_6 <= is_progress_5;
+    goes_back_6 <= is_progress_5 && carried_5.changes_epoch;
+    is_posted_6 <= is_notice_5 && !carried_5.stops && !is_far_5;
+    is_stopped_6 <= is_notice_5 && carried_5.stops;
+    fails_6 <= is_far_5 && (is_notice_5 && !carried_5.stops || is_command_5 && carried_5.stands);
+    is_resume_6 <= carried_5.kind == queue_pair_fetch_pkg::FETCH_UNIT_RESUME && carried_5.stands;
+    is_newest_6 <= !behind_5[15] && behind_5 != '0;
   end
 
   // 7: where the send queue and the connection go on, from the new `next` on.
   logic valid_7, is_drained_7, asks_7, keeps_up_7;
   logic [15:0] posted_7, fetched_7, begun_7;
-  queue_pair_fetch_pkg::fetch_outcome_t outcome_7, outcome_6;
-  logic is_done_6, is_refused_6, is_progress_6, goes_back_6, is_notice_6, is_posted_6, is_command_6, is_resume_6, is_collected_6, sends_6,
-      begins_6;
-  logic [15:0] shift_6, told_6, behind_6, again_6;
-  assign is_done_6 = carried_6.unit.kind == queue_pair_fetch_pkg::FETCH_UNIT_SCHEDULE_DONE && carried_6.is_there;
-  assign is_refused_6 = is_done_6 && carried_6.unit.refusal != 8'(hca_spec_pkg::REFUSAL_NONE);
-  assign is_progress_6 = carried_6.unit.kind == queue_pair_fetch_pkg::FETCH_UNIT_PROGRESS_NOTICE && carried_6.stands;
-  assign goes_back_6 = is_progress_6 && carried_6.changes_epoch;
-  assign is_notice_6 = carried_6.unit.kind == queue_pair_fetch_pkg::FETCH_UNIT_POST_NOTICE && carried_6.stands;
-  assign is_posted_6 = is_notice_6 && !carried_6.unit.stops && !is_far_6;
-  assign is_resume_6 = carried_6.unit.kind == queue_pair_fetch_pkg::FETCH_UNIT_RESUME && carried_6.stands;
-  assign is_command_6 = carried_6.unit.kind == queue_pair_fetch_pkg::FETCH_UNIT_COMMAND;
-  assign is_collected_6 = carried_6.unit.kick.origin == hca_spec_pkg::KICK_ORIGIN_COLLECTED;
-  assign sends_6 = executes_6 && is_good_6 && !carried_6.is_local;
+  queue_pair_fetch_pkg::fetch_outcome_t outcome_6, outcome_7;
+  hca_spec_pkg::kick_unit_t told_kick_6, kick_6;
+  hca_spec_pkg::queue_pair_requester_t own_6, requester_6, requester_7;
+  logic begins_6;
+  logic [15:0] shift_6, told_6, again_6;
+  assign told_kick_6 = carried_6.kick;
+  assign own_6 = carried_6.requester;
   assign shift_6 = goes_back_6 ? carried_6.back : 16'(executes_6);
   assign told_6 = raises_6 && (hands_back_6 || is_posted_6) || executes_6 && is_collected_6 ? carried_6.ahead : carried_6.posted;
-  assign behind_6 = 16'd1 - carried_6.begun;
-  assign begins_6 = executes_6 && !behind_6[15] && behind_6 != '0;
+  assign begins_6 = executes_6 && is_newest_6;
   assign again_6 = 16'd0 - carried_6.back;
   always_comb begin
     outcome_6 = '0;
-    outcome_6.unit = carried_6.unit;
-    if (executes_6) outcome_6.unit.kick.status = status_6;
+    kick_6 = told_kick_6;
+    if (executes_6) kick_6.status = status_6;
+    outcome_6.kind = carried_6.kind;
+    outcome_6.kick = kick_6;
     outcome_6.writes = carried_6.stands || is_done_6;
     outcome_6.quality_of_service_level = carried_6.quality_of_service_level;
     outcome_6.executes = executes_6;
-    outcome_6.gives_back = is_command_6 && !executes_6 && carried_6.unit.kick.origin != hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
-    outcome_6.fails = is_refused_6 || is_notice_6 && !carried_6.unit.stops && is_far_6 ||
-        is_command_6 && carried_6.stands && is_far_6;
-    outcome_6.refusal = is_refused_6 ? carried_6.unit.refusal : 8'(hca_spec_pkg::REFUSAL_SEQUENCE_OUT_OF_RANGE);
+    outcome_6.gives_back = is_command_6 && !executes_6 && told_kick_6.origin != hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
+    outcome_6.fails = is_refused_6 || fails_6;
+    outcome_6.refusal = is_refused_6 ? carried_6.refusal : 8'(hca_spec_pkg::REFUSAL_SEQUENCE_OUT_OF_RANGE);
     outcome_6.flushes = executes_6 && !is_good_6 && status_6 != hca_spec_pkg::COMPLETION_STATUS_WORK_REQUEST_FLUSHED_ERROR;
     outcome_6.rewinds = goes_back_6;
     outcome_6.rewind_psn = carried_6.unacknowledged_psn;
@@ -297,38 +320,39 @@ module send_decision (
     outcome_6.hold = is_judged_6 ? hold_6 : '0;
     outcome_6.message_length = is_good_6 ? carried_6.message_length[31:0] : '0;
     outcome_6.packets = sends_6 ? packets_6 : '0;
-    outcome_6.first_psn = carried_6.requester.next_psn;
-    outcome_6.next_packet = sends_6 ? carried_6.requester.resume_packets : '0;
+    outcome_6.first_psn = own_6.next_psn;
+    outcome_6.next_packet = sends_6 ? own_6.resume_packets : '0;
 
-    outcome_6.requester = carried_6.requester;
-    outcome_6.requester.next = goes_back_6 ? carried_6.acknowledged : carried_6.requester.next + 16'(executes_6);
-    if (is_done_6) outcome_6.requester.scheduled = 1'b0;
-    if (is_posted_6) outcome_6.requester.stopped = 1'b0;
-    else if (is_refused_6 || is_notice_6 && carried_6.unit.stops) outcome_6.requester.stopped = 1'b1;
-    if (is_done_6) outcome_6.requester.rewound = 1'b0;
-    else if (goes_back_6 || hands_back_6 && !is_collected_6) outcome_6.requester.rewound = carried_6.requester.scheduled;
+    requester_6 = own_6;
+    requester_6.next = goes_back_6 ? carried_6.acknowledged : own_6.next + 16'(executes_6);
+    if (is_done_6) requester_6.scheduled = 1'b0;
+    if (is_posted_6) requester_6.stopped = 1'b0;
+    else if (is_refused_6 || is_stopped_6) requester_6.stopped = 1'b1;
+    if (is_done_6) requester_6.rewound = 1'b0;
+    else if (goes_back_6 || hands_back_6 && !is_collected_6) requester_6.rewound = own_6.scheduled;
     if (is_progress_6)
-      outcome_6.requester.hold = carried_6.waits_for_receiver ? hca_spec_pkg::SEND_HOLD_RECEIVER_NOT_READY : hca_spec_pkg::SEND_HOLD_NONE;
-    else if (is_judged_6) outcome_6.requester.hold = hold_6;
+      requester_6.hold = carried_6.waits_for_receiver ? hca_spec_pkg::SEND_HOLD_RECEIVER_NOT_READY : hca_spec_pkg::SEND_HOLD_NONE;
+    else if (is_judged_6) requester_6.hold = hold_6;
     if (goes_back_6) begin
-      outcome_6.requester.retry_epoch = carried_6.retry_epoch;
-      outcome_6.requester.send_sequence_number = carried_6.requester.send_sequence_number - {{8{again_6[15]}}, again_6};
-      outcome_6.requester.next_psn = carried_6.message_psn;
-      outcome_6.requester.resume_packets = carried_6.unacknowledged_psn - carried_6.message_psn;
-      outcome_6.requester.read_atomic_issued = carried_6.answered;
+      requester_6.retry_epoch = carried_6.retry_epoch;
+      requester_6.send_sequence_number = own_6.send_sequence_number - {{8{again_6[15]}}, again_6};
+      requester_6.next_psn = carried_6.message_psn;
+      requester_6.resume_packets = carried_6.unacknowledged_psn - carried_6.message_psn;
+      requester_6.read_atomic_issued = carried_6.answered;
     end else if (sends_6) begin
-      outcome_6.requester.next_psn = carried_6.requester.next_psn + packets_6;
-      outcome_6.requester.resume_packets = '0;
-      outcome_6.requester.send_sequence_number = carried_6.requester.send_sequence_number + 24'd1;
-      outcome_6.requester.read_atomic_issued = carried_6.requester.read_atomic_issued + 8'(carried_6.is_returned);
+      requester_6.next_psn = own_6.next_psn + packets_6;
+      requester_6.resume_packets = '0;
+      requester_6.send_sequence_number = own_6.send_sequence_number + 24'd1;
+      requester_6.read_atomic_issued = own_6.read_atomic_issued + 8'(carried_6.is_returned);
     end
   end
   always_ff @(posedge clock) begin
     valid_7 <= !reset && valid_6;
     outcome_7 <= outcome_6;
+    requester_7 <= requester_6;
     is_drained_7 <= carried_6.is_drained;
     posted_7 <= told_6 - shift_6;
-    if (goes_back_6 || hands_back_6 && !is_collected_6 || is_done_6 && carried_6.requester.rewound) fetched_7 <= '0;
+    if (goes_back_6 || hands_back_6 && !is_collected_6 || is_done_6 && own_6.rewound) fetched_7 <= '0;
     else fetched_7 <= (is_done_6 ? carried_6.ahead : carried_6.fetched) - shift_6;
     begun_7 <= begins_6 ? '0 : carried_6.begun - shift_6;
     keeps_up_7 <= executes_6 || is_done_6;
@@ -339,21 +363,28 @@ module send_decision (
   // 8: whether there is something to fetch.
   logic valid_8, asks_8;
   logic [15:0] posted_8, fetched_8, begun_8;
-  queue_pair_fetch_pkg::fetch_outcome_t outcome_8;
+  queue_pair_fetch_pkg::fetch_outcome_t outcome_8, outcome_9;
+  hca_spec_pkg::queue_pair_requester_t requester_8, requester_9;
   assign unfetched_8 = posted_8 - fetched_8;
   always_ff @(posedge clock) begin
     valid_8 <= !reset && valid_7;
     outcome_8 <= outcome_7;
+    requester_8 <= requester_7;
     posted_8 <= posted_7;
     fetched_8 <= keeps_up_7 && fetched_7[15] ? '0 : fetched_7;
     begun_8 <= begun_7;
-    asks_8 <= asks_7 && !outcome_7.requester.scheduled && !outcome_7.requester.stopped &&
-        outcome_7.requester.hold == hca_spec_pkg::SEND_HOLD_NONE && (!is_drained_7 || back_7[15]);
+    asks_8 <= asks_7 && !requester_7.scheduled && !requester_7.stopped &&
+        requester_7.hold == hca_spec_pkg::SEND_HOLD_NONE && (!is_drained_7 || back_7[15]);
     decided <= !reset && valid_8;
-    outcome <= outcome_8;
-    outcome.asks_to_schedule <= asks_8 && !unfetched_8[15];
-    outcome.requester.posted <= outcome_8.requester.next + posted_8;
-    outcome.requester.fetch_next <= outcome_8.requester.next + fetched_8;
-    outcome.requester.begun <= outcome_8.requester.next + begun_8;
+    outcome_9 <= outcome_8;
+    requester_9 <= requester_8;
+    outcome_9.asks_to_schedule <= asks_8 && !unfetched_8[15];
+    requester_9.posted <= requester_8.next + posted_8;
+    requester_9.fetch_next <= requester_8.next + fetched_8;
+    requester_9.begun <= requester_8.next + begun_8;
+  end
+  always_comb begin
+    outcome = outcome_9;
+    outcome.requester = requester_9;
   end
 endmodule

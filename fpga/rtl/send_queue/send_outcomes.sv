@@ -53,15 +53,20 @@ module send_outcomes #(
     output logic counted_handed_back,
     output logic counted_refused,
     output logic counted_checksum_mismatch,
-    output hca_spec_pkg::send_hold_t counted_hold,
+    output logic [2:0] counted_hold,  // send_hold_t, or none.
 
     output logic goes,  // One is carried out now.
     output queue_pair_fetch_pkg::fetch_outcome_t outcome
 );
   logic has_outcome, has_pin, has_pinned, pins, is_pinned, asks_to_fail, is_asked, has_failed, can_go;
   logic [$clog2(ENTRIES):0] outcomes, to_pin, answered;
+  hca_spec_pkg::kick_unit_t kick, decided_kick;
+  hca_spec_pkg::queue_pair_requester_t requester;
   logic unused_bits;
-  assign unused_bits = &{1'b0, outcomes, to_pin, answered};
+  assign unused_bits = &{1'b0, outcomes, to_pin, answered, kick, decided_kick};
+  assign kick = outcome.kick;
+  assign decided_kick = decided_outcome.kick;
+  assign requester = outcome.requester;
 
   unit_queue #(
       .UNIT_WIDTH($bits(outcome)),
@@ -80,7 +85,7 @@ module send_outcomes #(
       .ENTRIES(ENTRIES)
   ) i_pins (
       .push(decided && decided_outcome.asks_to_schedule),
-      .push_unit(decided_outcome.unit.kick.queue_pair_number),
+      .push_unit(decided_kick.queue_pair_number),
       .valid(has_pin),
       .unit(pin_number),
       .pop(pin && pin_ready),
@@ -104,8 +109,8 @@ module send_outcomes #(
   // A failure is in the context before the next unit of the queue pair is looked at.
   assign asks_to_fail = has_outcome && (outcome.fails || outcome.flushes);
   assign fail = asks_to_fail && !is_asked;
-  assign fail_number = outcome.unit.kick.queue_pair_number;
-  assign fail_underlying_function = 8'(outcome.unit.kick.underlying_function);
+  assign fail_number = kick.queue_pair_number;
+  assign fail_underlying_function = 8'(kick.underlying_function);
   assign fail_enters_error = outcome.fails;
   assign fail_flushes = outcome.flushes;
   always_ff @(posedge clock) begin
@@ -123,58 +128,54 @@ module send_outcomes #(
 
   always_ff @(posedge clock) begin
     fetch_write <= !reset && goes && outcome.writes;
-    fetch_number <= outcome.unit.kick.queue_pair_number;
-    fetch_requester <= outcome.requester;
-    fetch_requester.scheduled <= outcome.requester.scheduled || pins;
-    unpin <= !reset && goes && outcome.unit.kind == queue_pair_fetch_pkg::FETCH_UNIT_SCHEDULE_DONE;
-    unpin_number <= outcome.unit.kick.queue_pair_number;
+    fetch_number <= kick.queue_pair_number;
+    fetch_requester <= requester;
+    fetch_requester.scheduled <= requester.scheduled || pins;
+    unpin <= !reset && goes && outcome.kind == queue_pair_fetch_pkg::FETCH_UNIT_SCHEDULE_DONE;
+    unpin_number <= kick.queue_pair_number;
     release_buffer <= !reset && goes && outcome.gives_back;
-    release_physical_collect_buffer <= outcome.unit.kick.physical_collect_buffer;
+    release_physical_collect_buffer <= kick.physical_collect_buffer;
 
     execution_valid <= !reset && (goes && outcome.executes || execution_valid && !execution_ready);
-    if (goes && outcome.executes) execution_unit <= outcome.unit.kick;
+    if (goes && outcome.executes) execution_unit <= kick;
     schedule_request_valid <= !reset && (goes && pins || schedule_request_valid && !schedule_request_ready);
-    if (goes && pins) begin
-      schedule_request_unit <= '0;
-      schedule_request_unit.queue_pair_number <= outcome.unit.kick.queue_pair_number;
-      schedule_request_unit.underlying_function <= outcome.unit.kick.underlying_function;
-      schedule_request_unit.quality_of_service_level <= hca_spec_pkg::quality_of_service_level_t'(outcome.quality_of_service_level);
-    end
+    if (goes && pins)
+      schedule_request_unit <= {34'd0, outcome.quality_of_service_level, kick.underlying_function, kick.queue_pair_number};
     finish_handed_back_valid <= !reset && (goes && outcome.gives_back || finish_handed_back_valid && !finish_handed_back_ready);
     if (goes && outcome.gives_back) begin
       finish_handed_back_unit <= '0;
-      finish_handed_back_unit.physical_collect_buffer <= outcome.unit.kick.physical_collect_buffer;
-      finish_handed_back_unit.transmit_virtual_lane <= outcome.unit.kick.transmit_virtual_lane;
-      finish_handed_back_unit.underlying_function <= outcome.unit.kick.underlying_function;
-      finish_handed_back_unit.quality_of_service_level <= outcome.unit.kick.quality_of_service_level;
-      finish_handed_back_unit.execution_credit_shared <= outcome.unit.kick.execution_credit_shared;
-      finish_handed_back_unit.completion_credit_shared <= outcome.unit.kick.completion_credit_shared;
+      finish_handed_back_unit.physical_collect_buffer <= kick.physical_collect_buffer;
+      finish_handed_back_unit.transmit_virtual_lane <= kick.transmit_virtual_lane;
+      finish_handed_back_unit.underlying_function <= kick.underlying_function;
+      finish_handed_back_unit.quality_of_service_level <= kick.quality_of_service_level;
+      finish_handed_back_unit.execution_credit_shared <= kick.execution_credit_shared;
+      finish_handed_back_unit.completion_credit_shared <= kick.completion_credit_shared;
       finish_handed_back_unit.execution_credit_returned <= 1'b1;
       finish_handed_back_unit.completion_credit_returned <= 1'b1;
       finish_handed_back_unit.finished <= 1'b1;
-      finish_handed_back_unit.queue_pair_number <= outcome.unit.kick.queue_pair_number;
-      finish_handed_back_unit.send_queue_sequence_number <= outcome.unit.kick.send_queue_sequence_number;
+      finish_handed_back_unit.queue_pair_number <= kick.queue_pair_number;
+      finish_handed_back_unit.send_queue_sequence_number <= kick.send_queue_sequence_number;
     end
     event_valid <= !reset && (goes && outcome.fails || event_valid && !event_ready);
     if (goes && outcome.fails) begin
       event_unit <= '0;
       event_unit.type_ <= hca_spec_pkg::EVENT_TYPE_QUEUE_PAIR_FATAL;
-      event_unit.underlying_function <= 8'(outcome.unit.kick.underlying_function);
+      event_unit.underlying_function <= 8'(kick.underlying_function);
       event_unit.reason <= outcome.refusal;
-      event_unit.object <= 32'(outcome.unit.kick.queue_pair_number);
-      event_unit.detail <= 48'(outcome.unit.kick.send_queue_sequence_number);
+      event_unit.object <= 32'(kick.queue_pair_number);
+      event_unit.detail <= 48'(kick.send_queue_sequence_number);
     end
     rewind_valid <= !reset && (goes && outcome.rewinds || rewind_valid && !rewind_ready);
     if (goes && outcome.rewinds) begin
-      rewind_number <= outcome.unit.kick.queue_pair_number;
+      rewind_number <= kick.queue_pair_number;
       rewind_psn <= outcome.rewind_psn;
     end
 
-    counted_underlying_function <= outcome.unit.kick.underlying_function;
+    counted_underlying_function <= kick.underlying_function;
     counted_stale <= !reset && goes && outcome.is_stale;
     counted_handed_back <= !reset && goes && outcome.is_handed_back;
     counted_refused <= !reset && goes && outcome.fails;
     counted_checksum_mismatch <= !reset && goes && outcome.fails && outcome.refusal == 8'(hca_spec_pkg::REFUSAL_CHECKSUM_MISMATCH);
-    counted_hold <= !reset && goes ? hca_spec_pkg::send_hold_t'(outcome.hold) : hca_spec_pkg::SEND_HOLD_NONE;
+    counted_hold <= !reset && goes ? outcome.hold : '0;
   end
 endmodule

@@ -28,26 +28,33 @@ module waiting_commands #(
   localparam int unsigned UNIT_WIDTH = hca_spec_pkg::KICK_UNIT_BYTES * 8;
   localparam int unsigned ENTRY_WIDTH = $clog2(ENTRIES);
   localparam int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1);
-  localparam int unsigned ROOM = 16;  // Of what leaves: eight clocks of pops, and those that pass by.
-  localparam int unsigned FEW = 4;
+  localparam int unsigned ROOM = 8;
+  localparam int unsigned FEW = 4;  // Leave ahead: those behind them wait, of other queue pairs too.
+  localparam int unsigned POP_CLOCKS = 7;
 
   logic lists, passes_by, leaves, is_listed, is_none_listed, unused_forwarded;
-  logic [COUNT_WIDTH-1:0] listed, next_listed;  // Those that have not left.
+  logic has_room, asks;
+  logic [POP_CLOCKS-1:0] asked;  // Pops, before their answer.
+  logic [2:0] asking;
+  logic [COUNT_WIDTH-1:0] listed;  // Those that have not left.
   logic [$clog2(ROOM):0] filling;
   hca_spec_pkg::kick_unit_t left_unit;
   linked_list_queue_pkg::linked_list_result_t result;
   logic [CONTEXT_WIDTH-1:0] left_list;
 
-  assign passes_by = kick_started && is_none_listed && 32'(filling) + 4 < ROOM;
+  assign passes_by = kick_started && is_none_listed && has_room;
   assign lists = kick_started && !passes_by;
   assign is_listed = leaves && result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
   assign corrupted = leaves && result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;
   assign corrupted_context = left_list;
-  assign next_listed = listed + COUNT_WIDTH'(lists) - COUNT_WIDTH'(leaves);
+  assign asks = 32'(filling) + 32'(asking) < FEW;
   always_ff @(posedge clock) begin
-    listed <= reset ? '0 : next_listed;
-    is_none_listed <= reset || next_listed == '0;
-    kick_started_credit <= !reset && !clearing && 32'(next_listed) + 4 <= ENTRIES;
+    listed <= reset ? '0 : listed + COUNT_WIDTH'(lists) - COUNT_WIDTH'(leaves);
+    is_none_listed <= reset || !lists && (listed == '0 || listed == COUNT_WIDTH'(1) && leaves);
+    has_room <= 32'(filling) < FEW - 1;
+    asked <= reset ? '0 : {asked[POP_CLOCKS-2:0], asks};
+    asking <= reset ? '0 : asking + 3'(asks) - 3'(asked[POP_CLOCKS-1]);
+    kick_started_credit <= !reset && !clearing && 32'(listed) + 5 <= ENTRIES;
   end
 
   unit_queue #(
@@ -96,7 +103,7 @@ module waiting_commands #(
       .command(1'b0),
       .command_kind(linked_list_queue_pkg::LINKED_LIST_COMMAND_POP),
       .command_list('0),
-      .forward(32'(filling) < FEW),
+      .forward(asks),
       .answered(leaves),
       .answered_forward(unused_forwarded),
       .answered_kind(unused_kind),
