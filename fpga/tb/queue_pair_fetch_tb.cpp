@@ -410,14 +410,10 @@ private:
     rtl_.eval();
     ++place_.clock;
     rtl_.answer = rtl_.pinned = rtl_.failed = rtl_.kick_started = 0;
-    if (is_taken_[0])
-      rtl_.schedule_done = 0;
-    if (is_taken_[1])
-      rtl_.progress_notice = 0;
-    if (is_taken_[2])
-      rtl_.post_notice = 0;
-    if (is_taken_[3])
-      rtl_.resume = 0;
+    rtl_.schedule_done &= !are_ready_[0];
+    rtl_.progress_notice &= !are_ready_[1];
+    rtl_.post_notice &= !are_ready_[2];
+    rtl_.resume &= !are_ready_[3];
     std::array<uint8_t, BEAT_BYTES> data;
     for (uint8_t& byte : data)
       byte = static_cast<uint8_t>(random_.bits());
@@ -429,8 +425,8 @@ private:
   }
 
   void take_inputs() {
-    is_taken_ = {rtl_.schedule_done_ready != 0, rtl_.progress_notice_ready != 0, rtl_.post_notice_ready != 0,
-                 rtl_.resume_ready != 0};
+    are_ready_ = {rtl_.schedule_done_ready != 0, rtl_.progress_notice_ready != 0, rtl_.post_notice_ready != 0,
+                  rtl_.resume_ready != 0};
     if (rtl_.kick_started) {
       commands_[place_of(offered_.queue_pair_number())].push_back(offered_);
       ++commands_under_way_;
@@ -584,7 +580,7 @@ private:
   std::array<std::deque<spec::KickUnit>, contexts> commands_; // by place
   spec::KickUnit offered_;
   uint32_t commands_under_way_ = 0;
-  std::array<bool, 4> is_taken_{}; // of a link with a ready
+  std::array<bool, 4> are_ready_{}; // links
   std::deque<Entered> entered_;
   std::deque<Answer> answers_;
   std::deque<uint32_t> pins_;
