@@ -21,10 +21,13 @@ public:
   DmaAccesses(const Place& place, Random& random, DmaModel& model)
       : place_(place), random_(random), model_(model) {}
 
-  // As memory_translation has it at full size, an access of a queue pair every 20 clocks; else as chance has it.
+  // As memory_translation has it at full size, an access of a queue pair every 20 clocks; else as chance has
+  // it.
   bool is_smooth = false;
   uint32_t ready = 100;  // chance in a clock, in percent
   uint32_t latency = 20; // clocks of a burst, at most
+
+  std::optional<uint32_t> held; // this queue pair waits for its keys
 
   uint64_t accesses = 0;
   uint64_t refused = 0;
@@ -37,7 +40,7 @@ public:
       return;
     std::vector<uint32_t> due;
     for (auto& [number, asked] : asked_)
-      if (asked.front().due <= now)
+      if (asked.front().due <= now && held != number)
         due.push_back(number);
     if (due.empty() || !(is_smooth || random_.percent(ready)))
       return;

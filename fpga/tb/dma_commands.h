@@ -42,8 +42,7 @@ public:
     }
     std::vector<spec::GatherEntry> list(hca::is_atomic(opcode) ? 1 + random_.below(3) : random_.below(17));
     const uint32_t mtu = model_.queue_pairs[which].mtu;
-    const uint32_t most =
-        std::array{8U, 64U, 500U, mtu, 3 * mtu}[random_.below(list.size() > 4 ? 4 : 5)];
+    const uint32_t most = std::array{8U, 64U, 500U, mtu, 3 * mtu}[random_.below(list.size() > 4 ? 3 : 5)];
     for (spec::GatherEntry& entry : list)
       entry = some_entry(which, random_.once(10) ? 0 : random_.once(8) ? most : random_.below(most + 1));
     if (hca::is_atomic(opcode)) {
@@ -104,8 +103,7 @@ private:
     binding.set_length(region.length);
     binding.set_region_key(region.key);
     header.set_remote_key(window);
-    return fill(which, buffer, opcode, header,
-                {reinterpret_cast<const uint8_t*>(&binding), sizeof binding});
+    return fill(which, buffer, opcode, header, {reinterpret_cast<const uint8_t*>(&binding), sizeof binding});
   }
 
   spec::KickUnit fill(uint32_t which, uint32_t buffer, spec::Opcode opcode, spec::CommandHeader header,
@@ -122,7 +120,7 @@ private:
     kick.set_physical_collect_buffer(buffer);
     kick.set_underlying_function(queue_pair.function ^ (!is_sound && random_.once(400) ? 1 : 0));
     kick.set_queue_pair_number(queue_pair.number);
-    if (!is_sound && random_.once(60))
+    if (!is_sound && random_.once(30))
       kick.set_status(random_.once(2) ? spec::CompletionStatus::local_length_error
                                       : spec::CompletionStatus::work_request_flushed_error);
     const hca::QueuePairParts* const parts = model_.parts(which);

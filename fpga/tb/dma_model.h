@@ -116,9 +116,11 @@ public:
     const uint64_t in_page = is_whole ? 0 : random_.below(1U << page_log2);
     std::vector<spec::PageTableEntry> entries(count);
     for (uint32_t at = 0; at < count; ++at) {
-      // Not behind each other: the model would read them at once, and name another address as one that failed.
+      // Not behind each other: the model would read them at once, and name another address as one that
+      // failed.
       do
-        entries[at].set_page(BurstHost::base / spec::page_bytes + some_page(function, page_log2 - 12, is_whole));
+        entries[at].set_page(BurstHost::base / spec::page_bytes +
+                             some_page(function, page_log2 - 12, is_whole));
       while (at != 0 && entries[at].page() == entries[at - 1].page() + (1U << (page_log2 - 12)));
       entries[at].set_valid(is_whole || !random_.once(60));
     }
@@ -196,9 +198,8 @@ private:
     control.set_state(spec::QueuePairState::ready_to_send);
     control.set_protection_domain(queue_pair.domain);
     control.set_path_mtu(static_cast<spec::PathMtu>(path_mtu));
-    queue_pair.number = which + 1 == queue_pair_count
-                            ? 0x5a0007 // of a former queue pair
-                            : cache_.create(queue_pair.function, control).value();
+    queue_pair.number = which + 1 == queue_pair_count ? 0x5a0007 // of a former queue pair
+                                                      : cache_.create(queue_pair.function, control).value();
     queue_pairs.push_back(queue_pair);
     lanes_.push_back(std::make_unique<Lane>(*this));
   }
@@ -206,10 +207,11 @@ private:
   uint32_t some_page(unsigned function, uint32_t log2, bool is_whole) {
     for (;;) {
       const uint32_t page = random_.below(BurstHost::pages - (1U << log2) + 1);
-      if (!is_whole && random_.once(50))
+      if (!is_whole && random_.once(20))
         return page;
       std::vector<uint8_t> bytes(spec::page_bytes << log2);
-      if (host_.read(function, BurstHost::base + uint64_t{page} * spec::page_bytes, bytes.data(), bytes.size()))
+      if (host_.read(function, BurstHost::base + uint64_t{page} * spec::page_bytes, bytes.data(),
+                     bytes.size()))
         return page;
     }
   }

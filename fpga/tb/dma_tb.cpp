@@ -4,8 +4,8 @@
 // model's bytes and number, in the order of its queue pair, and each command with the model's status. Queue
 // pairs fail and are reset meanwhile. Arguments: seed, clocks.
 //
-// First messages behind each other from a host that answers after 200 clocks, of which it prints how many
-// clocks they take.
+// With seed 1 first messages behind each other from a host that answers after 200 clocks, of which it prints
+// how many clocks they take.
 #include "Vdma.h"
 #include "burst_read_host.h"
 #include "dma_accesses.h"
@@ -27,6 +27,7 @@ using spec::CompletionStatus;
 constexpr uint32_t queue_pair_count = DmaModel::queue_pair_count;
 constexpr uint64_t longest = 50'000; // clocks until all commands are over, where all goes on
 constexpr uint32_t most_bytes = 512; // of a read
+constexpr uint32_t most_of_command = 8;
 
 class Bench {
 public:
@@ -39,7 +40,8 @@ public:
     for (unsigned function = 0; function < DmaModel::functions; ++function)
       model_.create_region(function, 16);
     start_anew();
-    figures();
+    if (place_.seed == 1)
+      figures();
     const uint64_t begin = now_;
     while (now_ < begin + clocks_) {
       if (now_ % 128 == 0)
@@ -49,23 +51,23 @@ public:
       if (now_ % 8192 == 8191) {
         come_to_rest();
         rtl_.maximum_read_request = random_.below(6);
-        reads_.latency = std::array{0U, 20U, 100U}[random_.below(3)];
+        reads_.latency = std::array{0U, 20U, 200U}[random_.below(3)];
       }
       if (!rtl_.execution && random_.percent(execution_))
         offer_some();
       step();
     }
     come_to_rest();
-    std::printf("%llu commands in %llu clocks, %llu packets, %llu ended without one: %llu of protection, %llu "
-                "flushed, %llu of windows, %llu came failed, %llu abandoned; %llu faults, %llu accesses, %llu "
-                "dropped, %llu beats out of turn\n",
-                number(commands_), number(clocks_), number(packets_), number(ended_),
-                number(statuses_[CompletionStatus::local_protection_error]),
-                number(statuses_[CompletionStatus::work_request_flushed_error]),
-                number(statuses_[CompletionStatus::memory_window_bind_error]),
-                number(statuses_[CompletionStatus::local_length_error]),
-                number(statuses_[CompletionStatus::success]), number(faults_), number(accesses_.accesses),
-                number(dropped_), number(reads_.out_of_turn));
+    std::printf(
+        "%llu commands in %llu clocks, %llu packets, %llu ended without one: %llu of protection, %llu "
+        "flushed, %llu of windows, %llu came failed, %llu abandoned; %llu faults, %llu accesses, %llu "
+        "dropped, %llu beats out of turn\n",
+        number(commands_), number(clocks_), number(packets_), number(ended_),
+        number(statuses_[CompletionStatus::local_protection_error]),
+        number(statuses_[CompletionStatus::work_request_flushed_error]),
+        number(statuses_[CompletionStatus::memory_window_bind_error]),
+        number(statuses_[CompletionStatus::local_length_error]), number(statuses_[CompletionStatus::success]),
+        number(faults_), number(accesses_.accesses), number(dropped_), number(reads_.out_of_turn));
     return 0;
   }
 
@@ -81,6 +83,7 @@ private:
     std::deque<DmaModel::Packet> expected;
     uint32_t fails = 0; // that are to be told
     bool send_error = false;
+    bool is_changed = false;
   };
   struct Context {
     uint32_t number = 0;
@@ -92,7 +95,8 @@ private:
   void start_anew() {
     rtl_.reset = 1;
     rtl_.maximum_read_request = 2;
-    rtl_.execution = rtl_.context_answer = rtl_.failed = rtl_.local_done = rtl_.burst = rtl_.memory_rvalid = 0;
+    rtl_.execution = rtl_.context_answer = rtl_.failed = rtl_.local_done = rtl_.burst = rtl_.memory_rvalid =
+        0;
     tick();
     tick();
     rtl_.reset = 0;
@@ -110,7 +114,7 @@ private:
   }
 
   void choose_weights() {
-    const auto weight = [&] { return std::array{10U, 50U, 100U, 100U}[random_.below(4)]; };
+    const auto weight = [&] { return std::array{25U, 60U, 100U, 100U}[random_.below(4)]; };
     execution_ = weight();
     take_ = weight();
     address_ = weight();
@@ -126,13 +130,17 @@ private:
     const uint32_t which = random_.below(queue_pair_count - 1);
     hca::QueuePairParts& parts = *model_.parts(which);
     if (queue_pairs_[which].commands.empty()) {
+      queue_pairs_[which].is_changed = false;
       parts.control.set_state(spec::QueuePairState::ready_to_send);
       parts.control.set_destroying(0);
-      model_.cache().set_send_error(model_.queue_pairs[which].function, model_.queue_pairs[which].number, false);
+      model_.cache().set_send_error(model_.queue_pairs[which].function, model_.queue_pairs[which].number,
+                                    false);
       queue_pairs_[which].send_error = false;
       return;
     }
-    switch (random_.below(60)) {
+    const uint32_t change = random_.below(120);
+    queue_pairs_[which].is_changed |= change < 3;
+    switch (change) {
     case 0:
       return parts.control.set_state(spec::QueuePairState::error);
     case 1:
@@ -150,12 +158,17 @@ private:
   void offer_some() {
     if (free_buffers_.empty())
       return;
-    const uint32_t buffer = take_buffer();
     const uint32_t which = random_.below(queue_pair_count);
-    offer(which, generator_.fill_some(which, buffer));
+    const QueuePair& queue_pair = queue_pairs_[which];
+    // What is flushed or abandoned is soon over: there is little of it, so that there is more of the rest.
+    if ((queue_pair.is_changed || queue_pair.send_error || which + 1 == queue_pair_count) &&
+        !random_.once(200))
+      return;
+    offer(which, generator_.fill_some(which, take_buffer()));
   }
   uint32_t take_buffer() {
-    std::swap(free_buffers_[random_.below(static_cast<uint32_t>(free_buffers_.size()))], free_buffers_.back());
+    std::swap(free_buffers_[random_.below(static_cast<uint32_t>(free_buffers_.size()))],
+              free_buffers_.back());
     const uint32_t buffer = free_buffers_.back();
     free_buffers_.pop_back();
     return buffer;
@@ -269,6 +282,8 @@ private:
     if (queue_pair.commands.empty())
       differ(place_, "commands of a queue pair whose context is read", 1, 0);
     Command& command = queue_pair.commands.front();
+    expect(place_, "packets of a command under way when one more is",
+           queue_pair.expected.size() <= most_of_command, 1);
     // Packets behind one that fails have no part in it.
     if (command.is_done) {
       ++dropped_;
@@ -287,7 +302,8 @@ private:
     command.is_done = packet.unit.last() != 0;
     if (model_.faults != faults)
       expected_faults_.insert({model_.fault_function, model_.fault_address});
-    const bool is_bad = packet.unit.packet() == hca::no_packet && packet.status != CompletionStatus::success &&
+    const bool is_bad = packet.unit.packet() == hca::no_packet &&
+                        packet.status != CompletionStatus::success &&
                         packet.status != CompletionStatus::work_request_flushed_error;
     queue_pair.fails += is_bad && !is_abandoned;
     queue_pair.expected.push_back(std::move(packet));
@@ -325,7 +341,8 @@ private:
     const DmaModel::Packet& packet = queue_pair.expected.front();
     const auto buffer = static_cast<uint32_t>(packet.unit.physical_collect_buffer());
     expect(place_, "PCB of a local operation", rtl_.local_operation_physical_collect_buffer, buffer);
-    expect(place_, "opcode of a local operation", hca::is_local_operation(model_.pcb(buffer).header().opcode()), 1);
+    expect(place_, "opcode of a local operation",
+           hca::is_local_operation(model_.pcb(buffer).header().opcode()), 1);
     expect(place_, "function of a local operation", rtl_.local_operation_underlying_function,
            model_.queue_pairs[which].function);
     expect(place_, "domain of a local operation", rtl_.local_operation_protection_domain,
@@ -344,8 +361,7 @@ private:
   }
 
   void tell_fault() {
-    const auto found =
-        expected_faults_.find({rtl_.dma_fault_underlying_function, rtl_.dma_fault_address});
+    const auto found = expected_faults_.find({rtl_.dma_fault_underlying_function, rtl_.dma_fault_address});
     if (found == expected_faults_.end())
       differ(place_, "address of a fault", rtl_.dma_fault_address,
              expected_faults_.empty() ? 0 : expected_faults_.begin()->second);
@@ -411,6 +427,7 @@ private:
     }
     std::printf("%s: %llu packets of %u bytes in %llu clocks\n", what, number(packets_ - before), bytes,
                 number(now_ - begin));
+    accesses_.held.reset();
     come_to_rest();
   }
   spec::GatherEntry whole_entry(uint32_t which, uint32_t bytes, uint32_t at) const {
@@ -450,6 +467,12 @@ private:
       const uint32_t which = small[at % small.size()];
       offer(which, generator_.fill_inline(which, take_buffer(), spec::Opcode::send, data));
     });
+    write(0, 15 * 4096, 0);
+    accesses_.held = model_.queue_pairs[0].number;
+    while (rtl_.execution)
+      step();
+    stream("nine queue pairs, messages of a packet, beside one that waits", 360, 64,
+           [&](uint32_t at) { write(small[1 + at % (small.size() - 1)], 64, 64 * (at % 64)); });
     generator_.is_sound = accesses_.is_smooth = is_smooth_ = reads_.is_in_order = false;
   }
 

@@ -59,7 +59,7 @@ module command_turns #(
   logic [23:0] queue_pair;
   logic [BUFFER_WIDTH-1:0] buffer, first_buffer, answered_buffer;
   linked_list_queue_pkg::linked_list_result_t pushed_result, answered_result;
-  logic starts, joins;
+  logic starts, joins, is_empty;
 
   assign clearing = sweeps || queue_clearing;
   assign execution_ready = !has_execution && !clearing;
@@ -90,8 +90,10 @@ module command_turns #(
         STATE_POPS: if (command_ready) state <= STATE_POPPED;
         STATE_POPPED: if (answered) state <= STATE_PEEKS;
         STATE_PEEKS: if (command_ready) state <= STATE_PEEKED;
-        STATE_PEEKED:
-        if (answered) state <= answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK ? STATE_STARTS : STATE_REST;
+        STATE_PEEKED:  // One that cannot be read is lost: the next one comes.
+        if (answered)
+          if (is_empty) state <= STATE_REST;
+          else state <= answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED ? STATE_POPS : STATE_STARTS;
         default: if (starts) state <= STATE_REST;
       endcase
     end
@@ -106,8 +108,8 @@ module command_turns #(
   end
 
   // Whether a list's first command has turns; and the list of each of those commands.
-  logic is_empty;
-  assign is_empty = state == STATE_PEEKED && answered && answered_result != linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+  assign is_empty = state == STATE_PEEKED && answered && answered_result != linked_list_queue_pkg::LINKED_LIST_RESULT_OK
+      && answered_result != linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;  // The list has ended.
   lut_memory #(
       .WIDTH(1),
       .SIZE (LISTS)

@@ -8,6 +8,7 @@ module dma #(
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,  // PCBs.
     parameter int unsigned PACKETS = hca_spec_pkg::REQUEST_PACKET_BUFFERS + hca_spec_pkg::RESPONSE_PACKET_BUFFERS,  // Of packet memory.
     parameter int unsigned PACKETS_ON_THE_WAY = 16,  // Of requests, here and up to the port: as many as can wait there.
+    parameter int unsigned PACKETS_OF_COMMAND = 8,  // Of these, of one command.
     parameter int unsigned FUNCTION_WIDTH = 3,
     parameter int unsigned TAGS = 32,  // Reads of host memory.
     parameter int unsigned MOST_BYTES = 512,  // Of a read.
@@ -146,8 +147,8 @@ module dma #(
     $error("there are no more packets on the way than buffers");
   end
 
-  logic turns_clearing, reads_clearing;
-  assign clearing = turns_clearing || reads_clearing;
+  logic turns_clearing, reads_clearing, counts_clearing;
+  assign clearing = turns_clearing || reads_clearing || counts_clearing;
 
   // Commands, and whose turn it is.
   logic turn, turn_is_first, turn_is_done, turn_is_refused, take, again, leave, leave_ready, has_failed, takes;
@@ -181,8 +182,9 @@ module dma #(
   );
 
   // The next packet.
-  logic has_room, describe, is_last, is_end, is_abandoned, inline_write, request_is_direct, request_last;
+  logic is_full, ends, has_room, describe, is_last, is_end, is_abandoned, inline_write, request_is_direct, request_last;
   logic [PACKET_WIDTH-1:0] packet;
+  logic [BUFFER_WIDTH-1:0] ends_buffer;
   logic [FUNCTION_WIDTH-1:0] underlying_function;
   logic [23:0] queue_pair, number;
   logic [12:0] bytes;
@@ -208,6 +210,15 @@ module dma #(
   assign request_queue_pair = queue_pair;
   assign request_rights = request_is_check ? LOCAL_WRITE : '0;
   assign request_user = {packet, request_is_direct, request_last};
+
+  packets_of_commands #(
+      .BUFFERS(BUFFERS),
+      .MOST(PACKETS_OF_COMMAND)
+  ) i_counts (
+      .clearing(counts_clearing),
+      .begins(describe),
+      .*
+  );
 
   // What they read.
   logic burst_is_direct, burst_is_end, over, over_ready, over_is_access, over_is_packet, over_epoch, over_refused, over_unread;

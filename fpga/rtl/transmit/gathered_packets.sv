@@ -53,6 +53,9 @@ module gathered_packets #(
     output logic give_back,
     output logic [PACKET_WIDTH-1:0] give_back_packet,
 
+    output logic ends,  // A packet of a command, handed on or not.
+    output logic [BUFFER_WIDTH-1:0] ends_buffer,
+
     // The packet. Its command leaves its list with the last one.
     output logic gathered,
     input logic gathered_ready,
@@ -156,6 +159,8 @@ module gathered_packets #(
       is_first <= had_failed ? was_first : now.number == '0;
     end
   end
+  assign ends = state == STATE_DECIDES && is_packet;
+  assign ends_buffer = now.buffer;
   assign dma_fault = state == STATE_REPORTS;
   assign dma_fault_underlying_function = now.underlying_function;
   assign dma_fault_address = address;

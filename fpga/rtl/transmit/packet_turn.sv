@@ -27,6 +27,7 @@ module packet_turn #(
     output logic again,
     output logic [BUFFER_WIDTH-1:0] buffer,
     input logic has_failed,  // A packet of this command.
+    input logic is_full,  // As many packets of it as can be are under way.
 
     // The context of its queue pair.
     output logic context_read,
@@ -96,14 +97,15 @@ module packet_turn #(
     STATE_COPIES = 4'd7,
     STATE_WALKS = 4'd8,
     STATE_ENDS = 4'd9,
-    STATE_LOCAL = 4'd10
+    STATE_LOCAL = 4'd10,
+    STATE_PASSES = 4'd11
   } state_t;
 
   state_t state;
   transmit_pkg::plan_t plan;
   transmit_pkg::work_t work;
   hca_spec_pkg::completion_status_t given;  // With which the command came.
-  logic is_first, is_done, is_refused, is_flushed, fits, copied, walked, walks, is_local, is_answered, unused_length;
+  logic is_first, is_done, is_refused, is_flushed, fits, copied, walked, walks, goes_on, is_local, is_answered, unused_length;
   logic [12:0] largest;
   logic [23:0] on_number;
   logic [31:0] left, on_left, on_offset, start_offset, offset;
@@ -120,7 +122,8 @@ module packet_turn #(
   assign allocate = state == STATE_TAKES && work != transmit_pkg::WORK_LOCAL && may_allocate;
   assign local_operation = state == STATE_LOCAL;
   assign describe = state == STATE_BEGINS;
-  assign again = state == STATE_ENDS && !is_last;
+  assign goes_on = state == STATE_ENDS && !is_last;
+  assign again = goes_on || state == STATE_PASSES;
   assign walks = describe && work != transmit_pkg::WORK_INLINE || state == STATE_COPIES && copied;
 
   always_ff @(posedge clock) begin
@@ -128,7 +131,7 @@ module packet_turn #(
     else
       case (state)
         STATE_REST: if (turn) state <= STATE_COMMAND;
-        STATE_COMMAND: state <= STATE_ASKS;
+        STATE_COMMAND: state <= is_full ? STATE_PASSES : STATE_ASKS;
         STATE_ASKS: if (context_read_ready) state <= STATE_ANSWER;
         STATE_ANSWER: if (context_answer) state <= STATE_DECIDES;
         STATE_DECIDES: state <= STATE_TAKES;
@@ -194,7 +197,7 @@ module packet_turn #(
       .WIDTH(24 + 32 + 5 + 32),
       .SIZE (BUFFERS)
   ) i_progress (
-      .write(again),
+      .write(goes_on),
       .write_address(buffer),
       .write_data({number + 24'd1, left - 32'(bytes), entry, offset}),
       .read_address(turn_buffer),
