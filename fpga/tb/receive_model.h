@@ -73,9 +73,8 @@ public:
   // It is never stepped, and has prefetched nothing: the bench answers what receive asks for.
   hca::DataLink<spec::QueuePairNotice> no_questions{2};
   hca::DataLink<spec::QueuePairNotice> no_answers{2};
-  hca::DescriptorFetch descriptors{
-      parameters,   counters, host_,        queue_pairs, shared_receive_queues_, translation_,
-      events,       no_questions, no_answers};
+  hca::DescriptorFetch descriptors{parameters,   counters, host_,        queue_pairs, shared_receive_queues_,
+                                   translation_, events,   no_questions, no_answers};
 };
 
 // Receive of the device model for one queue pair, so that each is as far as its RTL is.

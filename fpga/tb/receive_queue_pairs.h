@@ -37,7 +37,7 @@ struct ReceivingQueuePair {
   ModelReceive receive;
   uint64_t written_by = 0; // clock by which RTL has written what it asked for
 
-  // What is in RTL, in its order, and has not left.
+  // Units in RTL, in its order.
   struct Unit {
     bool is_flush = false;
     unsigned function = 0;
@@ -46,11 +46,11 @@ struct ReceivingQueuePair {
   };
   std::deque<Unit> units;
   bool is_searching = false;
-  bool is_waiting = false; // for a receive work request
+  bool is_waiting = false;     // for a receive work request
   std::optional<bool> fetched; // it was taken, or there was none; the unit goes on
   bool flush_begins = false;   // a flush is pinned or looked at
 
-  // What has to come out of RTL, in its order.
+  // Units that have to leave RTL, in its order.
   struct Accepted {
     Unit unit;
     spec::ReceiveAction action{};
@@ -69,7 +69,7 @@ struct ReceivingQueuePair {
   // The peer.
   uint32_t psn = 0;
   spec::ReceiveMessage message{};
-  uint64_t left = 0; // of an RDMA WRITE, bytes
+  uint64_t left = 0;            // of an RDMA WRITE, bytes
   std::deque<SentRequest> sent; // the newest ones
 };
 
@@ -166,11 +166,13 @@ private:
         if (traits.is_response() || traits.operation == spec::PacketOperation::reserved ||
             !traits.begins_message())
           continue;
-        return opcode;
+        return service == spec::ServiceType::reliable_connection && random_.once(4)
+                   ? spec::PacketOpcode::reliable_connection_rdma_read_request
+                   : opcode;
       }
-      if (traits.begins_message() ? !random_.once(60)
-                                  : to.message != (is_send ? spec::ReceiveMessage::send
-                                                           : spec::ReceiveMessage::rdma_write))
+      if (traits.begins_message()
+              ? !random_.once(60)
+              : to.message != (is_send ? spec::ReceiveMessage::send : spec::ReceiveMessage::rdma_write))
         continue;
       if (is_send || is_write || traits.begins_message())
         return opcode;
@@ -194,9 +196,9 @@ private:
     const uint32_t behind = packet.traits().ends_message() ? 0 : 1 + random_.below(3 * packet.payload_bytes);
     packet.fields.dma_length = packet.payload_bytes + behind;
     if (random_.once(24))
-      packet.fields.dma_length =
-          std::array{packet.fields.dma_length + 1, packet.fields.dma_length - 1, uint32_t{packet.payload_bytes},
-                     uint32_t{1} << 31, (uint32_t{1} << 31) + 1}[random_.below(5)];
+      packet.fields.dma_length = std::array{packet.fields.dma_length + 1, packet.fields.dma_length - 1,
+                                            uint32_t{packet.payload_bytes}, uint32_t{1} << 31,
+                                            (uint32_t{1} << 31) + 1}[random_.below(5)];
     to.left = packet.fields.dma_length;
   }
 
@@ -212,8 +214,8 @@ private:
                        .length = fields.dma_length});
     if (to.sent.size() > remembered)
       to.sent.pop_front();
-    to.psn = hca::psn_add(fields.packet_sequence_number,
-                          is_read ? hca::packets_of(fields.dma_length, mtu) : 1);
+    to.psn =
+        hca::psn_add(fields.packet_sequence_number, is_read ? hca::packets_of(fields.dma_length, mtu) : 1);
     to.left -= std::min<uint64_t>(to.left, packet.payload_bytes);
     if (traits.ends_message())
       to.message = spec::ReceiveMessage::none;
@@ -257,11 +259,11 @@ private:
       fields.dma_length += 1 + random_.below(mtu);
       break;
     case 4:
-      fields.packet_sequence_number = hca::psn_add(fields.packet_sequence_number, random_.below(8) - 4);
+      fields.packet_sequence_number =
+          hca::psn_add(fields.packet_sequence_number, random_.once(2) ? 1 : random_.below(8) - 4);
       break;
     default:
-      fields.opcode =
-          static_cast<spec::PacketOpcode>(std::array{12U, 19U, 20U, 17U, 21U}[random_.below(5)]);
+      fields.opcode = static_cast<spec::PacketOpcode>(std::array{12U, 19U, 20U, 17U, 21U}[random_.below(5)]);
     }
   }
   static bool is_message(spec::PacketOpcode opcode) {

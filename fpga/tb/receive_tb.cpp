@@ -1,8 +1,9 @@
 // receive beside the device model: packets of every opcode come to queue pairs of all services, most of them
-// right, with lost, repeated, reordered and wrong ones; queue pairs fail, are flushed, wait to be destroyed, or
-// go with their function. The bench answers for contexts, pins and receive work requests, when it likes. RTL
-// works on a queue pair when it asks for its context: the model then does the same, with the same context, and
-// all that comes out has to be the model's, in the order of each queue pair. Arguments: seed, clocks.
+// right, with lost, repeated, reordered and wrong ones; queue pairs fail, are flushed, wait to be destroyed,
+// or go with their function. The bench answers for contexts, pins and receive work requests, when it likes.
+// RTL works on a queue pair when it asks for its context: the model then does the same, with the same
+// context, and all that comes out has to be the model's, in the order of each queue pair. Arguments: seed,
+// clocks.
 //
 // At last packets come with no pause, to one queue pair and to many, of which it prints how many clocks they
 // take.
@@ -38,7 +39,7 @@ constexpr uint32_t functions = UNDERLYING_FUNCTIONS;
 constexpr uint32_t queue_pairs = std::min(contexts - 2, 24U); // two indices are reserved
 constexpr uint32_t record_bits = 279;
 constexpr uint32_t record_words = (record_bits + 31) / 32;
-constexpr uint64_t patience = 20'000; // clocks
+constexpr uint64_t time_limit = 20'000; // clocks
 
 class Bench {
 public:
@@ -91,7 +92,8 @@ private:
     uint64_t due = 0;
   };
   struct Pace {
-    uint32_t ready = 100;  // chance in a clock, in percent
+    uint32_t ready = 100; // chance in a clock, in percent
+    uint32_t accepts = 100;
     uint32_t packets = 100;
     uint32_t latency = 1; // of contexts and receive work requests, in clocks at most
     uint32_t answers = 1; // by other blocks, chance in a clock, in percent
@@ -109,17 +111,15 @@ private:
     set_rest(control);
     return control;
   }
-  // What changes while nothing of the queue pair is under way.
+  // Fields that change while nothing of the queue pair is under way.
   void set_rest(spec::QueuePairControl& control) {
-    control.set_state(std::array{QueuePairState::ready_to_receive, QueuePairState::ready_to_receive,
-                                 QueuePairState::ready_to_send, QueuePairState::send_queue_drained,
-                                 QueuePairState::send_queue_error,
-                                 random_.once(4) ? QueuePairState::init
-                                                 : QueuePairState::ready_to_send}[random_.below(6)]);
+    control.set_state(std::array{
+        QueuePairState::ready_to_receive, QueuePairState::ready_to_receive, QueuePairState::ready_to_send,
+        QueuePairState::send_queue_drained, QueuePairState::send_queue_error,
+        random_.once(4) ? QueuePairState::init : QueuePairState::ready_to_send}[random_.below(6)]);
     control.set_destroying(0);
     control.set_path_mtu(static_cast<spec::PathMtu>(random_.once(2) ? 1 : 1 + random_.below(5)));
-    control.set_max_destination_read_atomic(
-        std::array{16U, 16U, 1U, 4U, 0U, 40U}[random_.below(6)]);
+    control.set_max_destination_read_atomic(std::array{16U, 16U, 1U, 4U, 0U, 40U}[random_.below(6)]);
     control.set_shared_receive_queue(random_.once(3) ? 1 + random_.below(1000) : 0);
     set_any_time(control);
   }
@@ -179,11 +179,11 @@ private:
   }
   static bool is_idle(const ReceivingQueuePair& of) { return of.units.empty() && !of.flush_begins; }
 
-
   // Stimulus.
 
   void choose() {
     pace_ = {.ready = std::array{10U, 60U, 100U, 100U}[random_.below(4)],
+             .accepts = std::array{3U, 60U, 100U}[random_.below(3)],
              .packets = std::array{5U, 50U, 100U}[random_.below(3)],
              .latency = std::array{1U, 8U, 60U}[random_.below(3)],
              .answers = std::array{1U, 20U, 100U}[random_.below(3)]};
@@ -192,7 +192,7 @@ private:
   }
 
   void change() {
-    if (random_.once(400))
+    if (random_.once(40))
       begin_flush();
     if (random_.once(12'000) && flushed_ == nullptr)
       reset_function(random_.below(functions));
@@ -227,13 +227,16 @@ private:
       responder.set_current_offset(0x8000'0000 - random_.below(600));
       responder.set_current_length(0x8000'0000 - random_.below(2) * random_.below(300));
     }
+    if (random_.once(3)) {
+      of.repeated_reads = random_.once(2) ? spec::read_atomic_maximum + random_.below(2) : random_.below(16);
+      responder.set_repeated_reads_accepted(responder.repeated_reads_answered() + of.repeated_reads);
+    }
     put_model(of, responder);
     set_receive(of.rtl, responder);
   }
 
   void create_again(ReceivingQueuePair& gone) {
-    const auto found =
-        std::ranges::find_if(live_, [&gone](const auto& each) { return each.get() == &gone; });
+    const auto found = std::ranges::find_if(live_, [&gone](const auto& each) { return each.get() == &gone; });
     former_.push_back(*found); // an answer may still name it
     if (former_.size() > 64)
       former_.erase(former_.begin());
@@ -276,9 +279,8 @@ private:
   // Only while RTL asks for no other context of the queue pair, so that its question can be told from others.
   void begin_flush() {
     ReceivingQueuePair& of = some_queue_pair();
-    if (flushed_ != nullptr || of.is_gone || !rtl_.flush_ready || rtl_.flush_valid ||
-        rtl_.packet_valid || place_.clock <= of.written_by ||
-        !(is_idle(of) || (of.is_waiting && !of.fetched && !is_offered(of))))
+    if (flushed_ != nullptr || of.is_gone || !rtl_.flush_ready || rtl_.flush_valid || rtl_.packet_valid ||
+        place_.clock <= of.written_by || !(is_idle(of) || (of.is_waiting && !of.fetched && !is_offered(of))))
       return;
     if (!random_.once(4))
       control(of).set_state(QueuePairState::error);
@@ -288,9 +290,7 @@ private:
     put(rtl_.flush, ModelReceive::notice(of.function, of.number, spec::QueuePairNoticeKind::flush));
     rtl_.flush_valid = 1;
   }
-  bool is_offered(const ReceivingQueuePair& of) const {
-    return rtl_.fetched_valid && offered_answer_ == &of;
-  }
+  bool is_offered(const ReceivingQueuePair& of) const { return rtl_.fetched_valid && offered_answer_ == &of; }
 
   void offer() {
     if (rtl_.packet_valid || free_.empty() || !random_.percent(pace_.packets))
@@ -348,7 +348,7 @@ private:
   // A clock.
 
   void go_on() {
-    rtl_.accepted_ready = random_.percent(pace_.ready);
+    rtl_.accepted_ready = random_.percent(pace_.accepts);
     rtl_.wanted_ready = random_.percent(pace_.ready);
     rtl_.dropped_ready = random_.percent(pace_.ready);
     rtl_.event_ready = random_.percent(pace_.ready);
@@ -587,7 +587,7 @@ private:
     set_receive(of.rtl, get<spec::QueuePairResponder>(rtl_.receive_responder));
   }
 
-  // What comes out.
+  // Units that leave.
 
   void compare_wanted() {
     const auto notice = get<spec::QueuePairNotice>(rtl_.wanted);
@@ -599,9 +599,8 @@ private:
     expect(place_, "kind of a question", static_cast<uint64_t>(notice.kind()),
            static_cast<uint64_t>(spec::QueuePairNoticeKind::take_descriptor));
     ++wanted_;
-    questions_.push_back({.of = &of,
-                          .due = place_.clock +
-                                 (streams_ ? descriptor_clocks : 1 + random_.below(pace_.latency))});
+    questions_.push_back(
+        {.of = &of, .due = place_.clock + (streams_ ? descriptor_clocks : 1 + random_.below(pace_.latency))});
   }
 
   void compare_dropped() {
@@ -693,7 +692,7 @@ private:
     kept_ += is_executed && model.receive_kept;
     repeated_ += is_placed && model.duplicate;
     if (is_refused)
-      ++(hca::is_receiver_not_ready(model.syndrome)                                     ? not_ready_
+      ++(hca::is_receiver_not_ready(model.syndrome)                                ? not_ready_
          : model.syndrome == static_cast<uint8_t>(spec::Syndrome::invalid_request) ? invalid_
                                                                                    : out_of_sequence_);
   }
@@ -707,14 +706,14 @@ private:
   bool is_at_rest() const {
     return !rtl_.packet_valid && !rtl_.fetched_valid && flushed_ == nullptr &&
            std::ranges::all_of(live_, [](const auto& each) {
-             return is_idle(*each) && each->accepted.empty() && each->dropped.empty() &&
-                    each->ignored == 0 && each->wanted == 0 && each->events == 0;
+             return is_idle(*each) && each->accepted.empty() && each->dropped.empty() && each->ignored == 0 &&
+                    each->wanted == 0 && each->events == 0;
            });
   }
 
   void come_to_rest() {
     for (uint64_t clock = 0; !is_at_rest(); ++clock) {
-      if (clock > patience)
+      if (clock > time_limit)
         differ(place_, "units under way", 1, 0);
       go_on();
     }
@@ -745,16 +744,18 @@ private:
     for (const uint64_t count : opcodes_)
       opcodes += count != 0;
     std::printf("%llu packets in %llu clocks, %u opcodes: ", number(packets_), number(place_.clock), opcodes);
-    static constexpr std::array names{"SEND", "RDMA WRITE", "RDMA READ", "atomic",
-                                      "acknowledged", "refused", "flushed"};
+    static constexpr std::array names{"SEND",         "RDMA WRITE", "RDMA READ", "atomic",
+                                      "acknowledged", "refused",    "flushed"};
     for (size_t action = 0; action < names.size(); ++action)
       std::printf("%llu %s, ", number(actions_[action]), names[action]);
-    std::printf("%llu dropped, %llu lost, %llu RNR, %llu out of sequence, %llu invalid, %llu kept, %llu passed, "
-                "%llu exposed, %llu searched, %llu repeated, %llu wanted, %llu established, %llu ignored, %llu pins refused, "
-                "%llu resets\n",
-                number(dropped_), number(lost_), number(not_ready_), number(out_of_sequence_),
-                number(invalid_), number(kept_), number(passed_), number(exposed_), number(searches_),
-                number(repeated_),                number(wanted_), number(events_), number(ignored_), number(pins_refused_), number(resets_));
+    std::printf(
+        "%llu dropped, %llu lost, %llu RNR, %llu out of sequence, %llu invalid, %llu kept, %llu passed, "
+        "%llu exposed, %llu searched, %llu repeated, %llu wanted, %llu established, %llu ignored, %llu pins "
+        "refused, "
+        "%llu resets\n",
+        number(dropped_), number(lost_), number(not_ready_), number(out_of_sequence_), number(invalid_),
+        number(kept_), number(passed_), number(exposed_), number(searches_), number(repeated_),
+        number(wanted_), number(events_), number(ignored_), number(pins_refused_), number(resets_));
   }
 
   // So many packets in a row, 64 B each.
@@ -825,7 +826,8 @@ private:
   uint64_t next_read_ = 0;
 
   uint64_t packets_ = 0, accepted_ = 0, dropped_ = 0, lost_ = 0, kept_ = 0, passed_ = 0, exposed_ = 0,
-           searches_ = 0, repeated_ = 0, wanted_ = 0, events_ = 0, ignored_ = 0, pins_refused_ = 0, resets_ = 0, not_ready_ = 0, out_of_sequence_ = 0, invalid_ = 0;
+           searches_ = 0, repeated_ = 0, wanted_ = 0, events_ = 0, ignored_ = 0, pins_refused_ = 0,
+           resets_ = 0, not_ready_ = 0, out_of_sequence_ = 0, invalid_ = 0;
   std::array<uint64_t, 7> actions_{};
   std::array<uint64_t, 256> opcodes_{};
 };

@@ -74,6 +74,7 @@ describe('synthesis of the blocks', () => {
       'queue_pair_directory',
       'queue_pair_contexts',
       'destination_check',
+      'receive',
       'manager_port',
       'completion_queue',
       'memory_translation',
@@ -81,7 +82,7 @@ describe('synthesis of the blocks', () => {
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(37);
+    expect(said.match(/nothing wrong/g)).toHaveLength(38);
   });
 
   it('reads every block at every width with slang', { timeout: 600_000 }, (context) => {
@@ -101,6 +102,7 @@ describe('synthesis of the blocks', () => {
         'queue_pair_directory',
         'queue_pair_contexts',
         'destination_check',
+        'receive',
         'manager_port',
         'completion_queue',
         'memory_translation',
@@ -142,6 +144,7 @@ describe('synthesis of the blocks', () => {
         queue_pair_contexts: '–',
         manager_port: '–',
         destination_check: '–',
+        receive: '–',
         completion_queue: '8 16 32 64',
         memory_translation: '8 16 32 64',
         hca_front: '8 16 32 64',

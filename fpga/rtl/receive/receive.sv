@@ -65,7 +65,7 @@ module receive #(
     input logic [RECORD_READERS*PACKET_WIDTH-1:0] record_packet,
     output logic [RECORD_READERS*receive_pkg::RECEIVE_RECORD_WIDTH-1:0] record,
 
-    // What is dropped: the pin of its queue pair ends, and its buffer is free, unless it was a flush, which has none.
+    // A dropped unit: the pin of its queue pair ends, and its buffer is free, unless it was a flush, which has none.
     output logic dropped_valid,
     input logic dropped_ready,
     output logic dropped_has_packet,
@@ -94,7 +94,7 @@ module receive #(
   localparam int unsigned UNDER_WAY = ASKED + 8;  // Accesses that may still add one: asked, in the stages, and chosen a clock ago.
   localparam int unsigned PUSHES_UNDER_WAY = 8;
 
-  // What arrives joins the list of its queue pair: a packet, or in a clock without one a flush that begins.
+  // An arriving unit joins the list of its queue pair: a packet, or in a clock without one a flush that begins.
   logic queue_clearing, turns_clearing, counts_clearing, arrives, begins, has_begun, pushes, pushed, room_to_push;
   logic [PACKET_WIDTH-1:0] arriving_packet;
   logic [$clog2(WAITING):0] pushes_waiting, dones_waiting;
@@ -342,7 +342,7 @@ module receive #(
     responder_1 <= answer_responder;
   end
 
-  // 2 to 4: the verdict. 5: what follows.
+  // 2 to 4: the verdict. 5: its outcome.
   logic valid_4, is_reliable_4, establishes_4, kept_4, takes_4, accepts, drops, drops_packet, establishes, repeats;
   receive_pkg::access_t access_4;
   receive_pkg::facts_t facts_4;

@@ -1,6 +1,6 @@
 // Types of the block receive and its parts; and the receive record of a request packet, which the blocks behind it read by packet.
 package receive_pkg;
-  // What waits for its queue pair: a request packet, or a flush of the receive queue.
+  // A unit that waits for its queue pair: a request packet, or a flush of the receive queue.
   typedef struct packed {
     logic is_flush;  // No packet.
     logic [3:0] underlying_function;
@@ -20,7 +20,7 @@ package receive_pkg;
     logic is_datagram;
   } traits_t;
 
-  // What is kept of a packet that waits.
+  // The facts of a packet that waits.
   typedef struct packed {
     traits_t traits;
     logic is_local;  // It has no header with the addresses of a GRH.

@@ -1,7 +1,7 @@
 // The turns of the lists of receive: each list whose first unit is not at work waits for its turn once, so that lists come one after the
 // other. While a unit is at work, the one behind it leaves the queue and waits here.
 //
-// What happens to a list comes as an event, one in a clock: a unit was pushed, one has arrived from the queue, the one at work is done.
+// Events of the lists, one in a clock: a unit was pushed, a unit has arrived from the queue, the unit at work is done.
 module receive_turns #(
     parameter int unsigned LISTS = 256,  // A power of two.
     parameter int unsigned ENTRIES = 256,  // Of the queue.

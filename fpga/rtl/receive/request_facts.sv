@@ -1,4 +1,4 @@
-// What is kept of a packet that waits for its queue pair. The lowest five bits of an opcode mean the same in each service.
+// The facts of a packet that waits for its queue pair. The lowest five bits of an opcode mean the same in each service.
 module request_facts (
     input packet_fields_pkg::packet_fields_t fields,
     input logic [12:0] payload_bytes,

@@ -1,5 +1,5 @@
-// What follows from a verdict on an access: the next responder part of the context, the receive record, and what is told to other blocks;
-// a clock later.
+// The outcome of a verdict on an access, a clock later: the next responder part of the context, the receive record, and the units for other
+// blocks.
 module request_outcome (
     input logic clock,
     input logic reset,
