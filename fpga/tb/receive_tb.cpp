@@ -228,8 +228,11 @@ private:
       responder.set_current_length(0x8000'0000 - random_.below(2) * random_.below(300));
     }
     if (random_.once(3)) {
-      of.repeated_reads = random_.once(2) ? spec::read_atomic_maximum + random_.below(2) : random_.below(16);
-      responder.set_repeated_reads_accepted(responder.repeated_reads_answered() + of.repeated_reads);
+      // Many duplicates to be answered, which response does later or not at all.
+      const uint32_t repeated =
+          random_.once(2) ? spec::read_atomic_maximum + random_.below(2) : random_.below(16);
+      responder.set_repeated_reads_accepted(responder.repeated_reads_answered() + repeated);
+      of.repeated_reads = random_.once(2) ? repeated : 0;
     }
     put_model(of, responder);
     set_receive(of.rtl, responder);
