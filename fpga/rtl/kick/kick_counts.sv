@@ -85,25 +85,19 @@ module kick_counts #(
   find_first #(.SIZE(LANES), .ISOLATED(1'b1)) i_outlook_lane (.bits(outlook_chosen), .first(outlook_first));
   always_ff @(posedge clock) outlook_lane <= outlook_first;
 
-  // Each counts as 0 while it is idle. A function of which one command joins and one ends keeps its number.
-  (* mem2reg *) logic [COUNT_WIDTH-1:0] function_commands[UNDERLYING_FUNCTIONS];
-  logic [UNDERLYING_FUNCTIONS-1:0] function_idle;
-  logic keeps_function;
-  assign keeps_function = joins && ends && joined_underlying_function == ends_underlying_function;
-  assign query_function_commands = function_idle[query_underlying_function] ? '0 : function_commands[query_underlying_function];
-
-  always_ff @(posedge clock) begin
-    if (reset) function_idle <= '1;
-    else if (!keeps_function) begin
-      if (joins) begin
-        function_commands[joined_underlying_function] <= function_idle[joined_underlying_function] ? COUNT_WIDTH'(1) :
-            function_commands[joined_underlying_function] + COUNT_WIDTH'(1);
-        function_idle[joined_underlying_function] <= 1'b0;
-      end
-      if (ends) begin
-        function_commands[ends_underlying_function] <= function_commands[ends_underlying_function] - COUNT_WIDTH'(1);
-        function_idle[ends_underlying_function] <= function_commands[ends_underlying_function] == COUNT_WIDTH'(1);
-      end
+  // A function of which one command joins and one ends keeps its number.
+  localparam int unsigned STRIDE = 1 << $clog2(COUNT_WIDTH);  // A place among them is no product then.
+  logic [UNDERLYING_FUNCTIONS*STRIDE-1:0] function_commands;
+  for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
+    logic [COUNT_WIDTH-1:0] commands;
+    logic has_more, has_less;
+    assign has_more = joins && joined_underlying_function == FUNCTION_WIDTH'(number);
+    assign has_less = ends && ends_underlying_function == FUNCTION_WIDTH'(number);
+    assign function_commands[number*STRIDE+:STRIDE] = STRIDE'(commands);
+    always_ff @(posedge clock) begin
+      if (reset) commands <= '0;
+      else if (has_more != has_less) commands <= has_more ? commands + COUNT_WIDTH'(1) : commands - COUNT_WIDTH'(1);
     end
   end
+  assign query_function_commands = function_commands[query_underlying_function*STRIDE+:COUNT_WIDTH];
 endmodule

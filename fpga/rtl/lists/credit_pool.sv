@@ -138,6 +138,10 @@ module credit_pool #(
   function automatic logic [1:0] below(input logic [2*CREDIT_WIDTH-1:0] counts, input logic [2*CREDIT_WIDTH-1:0] most);
     below = {counts[CREDIT_WIDTH+:CREDIT_WIDTH] < most[CREDIT_WIDTH+:CREDIT_WIDTH], counts[CREDIT_WIDTH-1:0] < most[CREDIT_WIDTH-1:0]};
   endfunction
+  logic take_has_own, take_below_cap, give_back_has_own, give_back_below_cap, set_has_own, set_below_cap;
+  assign {take_has_own, take_below_cap} = below(take_held, take_limits);
+  assign {give_back_has_own, give_back_below_cap} = below(give_back_held, give_back_limits);
+  assign {set_has_own, set_below_cap} = below(set_held, set_then_limits);
 
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -145,13 +149,16 @@ module credit_pool #(
       below_limit <= {OWNERS{SHARED_CAP != 0}};
     end else begin
       if (take_compared) begin
-        {has_own[take_compared_owner], below_limit[take_compared_owner]} <= below(take_held, take_limits);
+        has_own[take_compared_owner] <= take_has_own;
+        below_limit[take_compared_owner] <= take_below_cap;
       end
       if (give_back_compared) begin
-        {has_own[give_back_compared_owner], below_limit[give_back_compared_owner]} <= below(give_back_held, give_back_limits);
+        has_own[give_back_compared_owner] <= give_back_has_own;
+        below_limit[give_back_compared_owner] <= give_back_below_cap;
       end
       if (SETTABLE && set_compared) begin
-        {has_own[set_compared_owner], below_limit[set_compared_owner]} <= below(set_held, set_then_limits);
+        has_own[set_compared_owner] <= set_has_own;
+        below_limit[set_compared_owner] <= set_below_cap;
       end
     end
   end
