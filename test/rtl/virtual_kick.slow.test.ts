@@ -22,8 +22,8 @@ const small: Shape = {
   SHARED_EXECUTION_CREDITS_CAP: 2,
   SHARED_COMPLETION_CREDITS_CAP: 3,
 };
-/** Credits for the commands between start and finish. */
-const roomy: Shape = { ...small, ENTRIES: 28, EXECUTION_CREDITS_PER_LANE: 4, COMPLETION_CREDITS_PER_LANE: 4 };
+/** Credits for the commands between start and finish; more than the queue of started commands has room for. */
+const roomy: Shape = { ...small, ENTRIES: 56, EXECUTION_CREDITS_PER_LANE: 8, COMPLETION_CREDITS_PER_LANE: 8 };
 const least: Shape = {
   UNDERLYING_FUNCTIONS: 1,
   TRANSMIT_VIRTUAL_LANES: 1,

@@ -30,14 +30,16 @@ module kick_lists #(
     input hca_spec_pkg::kick_unit_t push_unit,
 
     // Lanes with a command to take: one to start, or one that may have been dropped, which is to be looked into. A lane that is picked, of
-    // one bit, has one less in the next clock. One clock after the pick its command is started, looked into, or given up: then it is there again.
+    // one bit, has one less in the next clock. One clock after the pick its command is started or looked into, or a clock later given up: then
+    // it is there again.
     output logic [LANES-1:0] waiting,
     output logic [LANES-1:0] to_look_into,
     input logic [LANES-1:0] picked,
     input logic start,
     input logic look,
-    input logic give_up,
     input logic [LANE_WIDTH-1:0] start_lane,
+    input logic give_up,
+    input logic [LANE_WIDTH-1:0] give_up_lane,
     // Eight clocks later, if a command has left its list.
     output logic left,
     output logic left_dropped,
@@ -209,7 +211,7 @@ module kick_lists #(
       .clock(clock),
       .reset(reset),
       .more(LANES'(push) << push_lane),
-      .more_too(LANES'(give_up) << start_lane | LANES'(has_answer && is_alive) << lane),
+      .more_too(LANES'(give_up) << give_up_lane | LANES'(has_answer && is_alive) << lane),
       .less(picked),
       .at_least(at_least)
   );
@@ -229,7 +231,7 @@ module kick_lists #(
       looked_into <= '0;
     end else begin
       has_dropped <= has_dropped & ~(LANES'(went && has_no_dropped) << went_lane) | LANES'(dropped) << dropped_lane;
-      first_alive <= (first_alive & ~picked | LANES'(give_up) << start_lane | LANES'(has_answer && is_alive) << lane)
+      first_alive <= (first_alive & ~picked | LANES'(give_up) << give_up_lane | LANES'(has_answer && is_alive) << lane)
           & ~(LANES'(dropped) << dropped_lane);
       looked_into <= (looked_into | picked & to_look_into) & ~(LANES'(went) << went_lane | LANES'(has_answer && is_alive) << lane);
     end

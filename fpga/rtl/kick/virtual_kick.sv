@@ -344,7 +344,8 @@ module virtual_kick #(
   logic execution_shared_free, completion_shared_free;
   logic may_pick, is_picked, is_tried, looks_into, has_execution, may_share_execution, has_completion, may_share_completion;
   logic [LANE_WIDTH-1:0] picked_lane, tried_lane;
-  logic starts, looks, gives_up, out_valid, out_pop;
+  logic starts, looks, gave_up, out_valid, out_pop;
+  logic [LANE_WIDTH-1:0] gave_up_lane;
   logic [START_CLOCKS*2-1:0] taken;  // Whether they are shared: those of the commands that are on their way.
   logic execution_taken, completion_taken;
   logic popped, popped_corrupted, popped_dropped;
@@ -377,7 +378,6 @@ module virtual_kick #(
   assign starts = is_tried && !looks_into && (has_execution || may_share_execution && execution_shared_free)
       && (has_completion || may_share_completion && completion_shared_free);
 `endif
-  assign gives_up = is_tried && !looks_into && !starts;
   assign starting = starts;
   assign starting_lane = tried_lane;
   assign starting_execution_shared = !has_execution;
@@ -415,6 +415,8 @@ module virtual_kick #(
     may_pick <= !reset && !drop && !dropping && owed < OUT_WIDTH'(OUT_ENTRIES - PICKED_CLOCKS);
     is_tried <= is_picked && !reset;
     tried_lane <= picked_lane;
+    gave_up <= is_tried && !looks_into && !starts && !reset;
+    gave_up_lane <= tried_lane;
     looks_into <= (picked & to_look_into) != '0;
     has_execution <= (picked & execution_own) != '0;
     may_share_execution <= (picked & execution_below_cap) != '0;
@@ -598,8 +600,9 @@ module virtual_kick #(
       .picked(picked),
       .start(starts),
       .look(looks),
-      .give_up(gives_up),
       .start_lane(tried_lane),
+      .give_up(gave_up),
+      .give_up_lane(gave_up_lane),
       .left(popped),
       .left_dropped(popped_dropped),
       .left_corrupted(popped_corrupted),

@@ -102,9 +102,9 @@ module credit_pool #(
 
   // The owner of each event: its numbers are read when the event is in them, and compared in the next clock. Events of one owner read
   // the same, or the later one reads what is newer: none has to know of the others.
-  logic take_read, give_back_read, set_read, take_compared, give_back_compared, set_compared;
+  logic take_read, give_back_read, set_read;
   logic [OWNER_WIDTH-1:0] take_read_owner, give_back_read_owner, set_read_owner;
-  logic [OWNER_WIDTH-1:0] take_compared_owner, give_back_compared_owner, set_compared_owner;
+  logic [OWNERS-1:0] take_compared, give_back_compared, set_compared;  // One bit, that of the owner.
   logic [2*CREDIT_WIDTH-1:0] take_held, give_back_held, set_held, take_limits, give_back_limits, set_then_limits;
 
   always_ff @(posedge clock) begin
@@ -114,21 +114,18 @@ module credit_pool #(
     take_read_owner <= take_owner;
     give_back_read_owner <= give_back_owner;
     set_read_owner <= set_limits_owner;
-    take_compared <= take_read && !reset;
-    give_back_compared <= give_back_read && !reset;
-    set_compared <= set_read && !reset;
+    take_compared <= OWNERS'(take_read && !reset) << take_read_owner;
+    give_back_compared <= OWNERS'(give_back_read && !reset) << give_back_read_owner;
+    set_compared <= OWNERS'(SETTABLE && set_read && !reset) << set_read_owner;
     if (take_read) begin
-      take_compared_owner <= take_read_owner;
       take_held <= held(take_read_owner);
       take_limits <= limits(take_read_owner);
     end
     if (give_back_read) begin
-      give_back_compared_owner <= give_back_read_owner;
       give_back_held <= held(give_back_read_owner);
       give_back_limits <= limits(give_back_read_owner);
     end
     if (SETTABLE && set_read) begin
-      set_compared_owner <= set_read_owner;
       set_held <= held(set_read_owner);
       set_then_limits <= limits(set_read_owner);
     end
@@ -148,18 +145,10 @@ module credit_pool #(
       has_own <= {OWNERS{OWN != 0}};
       below_limit <= {OWNERS{SHARED_CAP != 0}};
     end else begin
-      if (take_compared) begin
-        has_own[take_compared_owner] <= take_has_own;
-        below_limit[take_compared_owner] <= take_below_cap;
-      end
-      if (give_back_compared) begin
-        has_own[give_back_compared_owner] <= give_back_has_own;
-        below_limit[give_back_compared_owner] <= give_back_below_cap;
-      end
-      if (SETTABLE && set_compared) begin
-        has_own[set_compared_owner] <= set_has_own;
-        below_limit[set_compared_owner] <= set_below_cap;
-      end
+      has_own <= has_own & ~(take_compared | give_back_compared | set_compared) | (take_has_own ? take_compared : '0)
+          | (give_back_has_own ? give_back_compared : '0) | (set_has_own ? set_compared : '0);
+      below_limit <= below_limit & ~(take_compared | give_back_compared | set_compared) | (take_below_cap ? take_compared : '0)
+          | (give_back_below_cap ? give_back_compared : '0) | (set_below_cap ? set_compared : '0);
     end
   end
 
