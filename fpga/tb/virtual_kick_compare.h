@@ -19,7 +19,8 @@ protected:
   void compare_state() {
     const uint32_t step = place_.clock % 8;
     if (step == 0)
-      asked_ = {.lane = random_.below(lanes), .function = random_.below(functions), .level = random_.below(2)};
+      asked_ = {
+          .lane = random_.below(lanes), .function = random_.below(functions), .level = random_.below(2)};
     const auto [lane, function, level] = asked_;
     rtl_.query_lane = static_cast<uint8_t>(lane);
     rtl_.query_underlying_function = static_cast<uint8_t>(function);
@@ -61,7 +62,7 @@ protected:
   // What the figures for send_queue_scheduler come from, of the lane and the level that are asked for.
   struct Outlook {
     uint32_t commands = 0;
-    uint32_t size = 0; // of the list, as of two clocks before
+    uint32_t size = 0;             // of the list, as of two clocks before
     std::array<uint32_t, 2> own{}; // credits, by CreditKind
     std::array<uint32_t, 2> below_cap{};
     std::array<uint32_t, 2> shared{};
@@ -74,15 +75,16 @@ protected:
   Outlook outlook() const {
     Outlook now{.commands = static_cast<uint32_t>(model_.lane_state(asked_.lane).commands()),
                 .size = model_.list_size(asked_.lane),
-                .own_lanes = model_.lanes(asked_.function, static_cast<spec::QualityOfServiceLevel>(asked_.level)),
+                .own_lanes =
+                    model_.lanes(asked_.function, static_cast<spec::QualityOfServiceLevel>(asked_.level)),
                 .shared_lanes = model_.shared_lanes(),
                 .dropping = left_to_drop_ != 0};
     for (const hca::CreditKind kind : {hca::CreditKind::execution, hca::CreditKind::completion}) {
       const hca::LaneCredits& credits = model_.credits(kind);
       const auto at = static_cast<size_t>(kind);
       now.own[at] = credits.own_free(asked_.lane);
-      now.below_cap[at] =
-          credits.shared_cap(asked_.lane) - std::min(credits.shared_cap(asked_.lane), credits.shared_held(asked_.lane));
+      now.below_cap[at] = credits.shared_cap(asked_.lane) -
+                          std::min(credits.shared_cap(asked_.lane), credits.shared_held(asked_.lane));
       now.shared[at] = credits.shared_free();
     }
     for (uint32_t lane = 0; lane < lanes; ++lane)
@@ -94,7 +96,8 @@ protected:
   void compare_outlook(uint32_t step) {
     std::rotate(outlooks_.begin(), outlooks_.end() - 1, outlooks_.end());
     outlooks_[0] = outlook();
-    expect_value("fetched command on a lane", rtl_.outlook_has_fetched, model_.outlook(asked_.lane).has_fetched);
+    expect_value("fetched command on a lane", rtl_.outlook_has_fetched,
+                 model_.outlook(asked_.lane).has_fetched);
     expect_value("entry to be read again", rtl_.outlook_lane_invalid,
                  invalid_ >> (asked_.function * 2 + asked_.level) & 1);
     if (step != 7)
@@ -105,8 +108,10 @@ protected:
       const auto at = static_cast<size_t>(kind);
       return outlooks_[5].own[at] + std::min(outlooks_[4].shared[at], outlooks_[5].below_cap[at]);
     };
-    const uint32_t credits = std::min(available(hca::CreditKind::execution), available(hca::CreditKind::completion));
-    expect_value("credits beyond a list", rtl_.outlook_credits, credits - std::min(credits, outlooks_[5].commands));
+    const uint32_t credits =
+        std::min(available(hca::CreditKind::execution), available(hca::CreditKind::completion));
+    expect_value("credits beyond a list", rtl_.outlook_credits,
+                 credits - std::min(credits, outlooks_[5].commands));
     if (outlooks_[5].dropping || outlooks_[4].dropping)
       return;
     const std::array<uint32_t, lanes>& loads = outlooks_[5].loads;

@@ -56,8 +56,8 @@ protected:
   static constexpr uint32_t clock_limit = 1000;
   // Clocks in which a lane that can start, or has a command to discard, gets its turn.
   static constexpr uint32_t start_limit = 16 * (lanes + 2);
-  static constexpr uint32_t settle_clocks = 17; // before commands are dropped
-  static constexpr uint32_t out_entries = 24; // of started commands that room is kept for at least
+  static constexpr uint32_t settle_clocks = 17;  // before commands are dropped
+  static constexpr uint32_t out_entries = 24;    // of started commands that room is kept for at least
   static constexpr uint32_t refused_entries = 6; // that stop the intake
   static constexpr uint32_t memory = 16;         // clocks
 
@@ -116,7 +116,7 @@ protected:
   std::array<std::optional<Stage>, stages> stages_; // the first waits, the others never
   bool open_ = true;                                // to kicks, as of the clock before
   bool stays_ = false;                              // the kick of the first stage, as of the clock before
-  uint64_t lately_ = 0;                             // clocks in which a kick left the first stage, the last in bit 0
+  uint64_t lately_ = 0;      // clocks in which a kick left the first stage, the last in bit 0
   uint32_t invalid_ = 0;     // entries of the mapping table, by function and level
   bool fetch_asked_ = false; // for this one
   uint32_t fetched_entry_ = 0;
@@ -130,7 +130,7 @@ protected:
     bool of_model = false;
   };
   std::optional<Unpin> unpin_;
-  std::optional<Unpin> unpin_refused_; // a clock after that
+  std::optional<Unpin> unpin_refused_;                  // a clock after that
   std::vector<std::pair<uint32_t, FinishUnit>> ending_; // taken in the clock before, by port
   // The last commands that left their lists.
   struct Left {
@@ -139,7 +139,7 @@ protected:
     uint32_t function = 0;
   };
   std::deque<Left> left_;
-  std::deque<Taken> taken_;                             // started, on their lists as yet
+  std::deque<Taken> taken_;  // started, on their lists as yet
   std::deque<KickUnit> out_; // started, and off their lists
   std::array<uint32_t, lanes> flying_{};
   std::array<uint32_t, lanes> turns_{};

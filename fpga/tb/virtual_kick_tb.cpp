@@ -4,9 +4,9 @@
 // The shape (TRANSMIT_VIRTUAL_LANES and the other parameters) is given to Verilator and, by the same names,
 // to this file. The model does in its order what the RTL does in one clock from the state before it: start,
 // then the kick of the last stage, then what was finished in the clock before. The RTL leads it: bits by lane
-// follow what they stand for by some clocks, so the bench checks that a decision is right for the state of one
-// of these clocks, and that one which takes something has it. Entries of the mapping table that are read again
-// are the bench's: the model is told what was read.
+// follow what they stand for by some clocks, so the bench checks that a decision is right for the state of
+// one of these clocks, and that one which takes something has it. Entries of the mapping table that are read
+// again are the bench's: the model is told what was read.
 #include "hca/kick/lane_choice.h"
 #include "virtual_kick_compare.h"
 #include "virtual_kick_stream.h"
@@ -127,7 +127,8 @@ private:
       for (const hca::CreditKind kind : {hca::CreditKind::execution, hca::CreditKind::completion}) {
         const hca::LaneCredits& credits = model_.credits(kind);
         own[static_cast<size_t>(kind)] |= credits.own_free(lane) != 0 ? bit : 0;
-        below_cap[static_cast<size_t>(kind)] |= credits.shared_held(lane) < credits.shared_cap(lane) ? bit : 0;
+        below_cap[static_cast<size_t>(kind)] |=
+            credits.shared_held(lane) < credits.shared_cap(lane) ? bit : 0;
       }
     }
     for (size_t kind = 0; kind < 2; ++kind) {
@@ -297,8 +298,8 @@ private:
     const std::optional<Stage>& last = stages_[stages - 1];
     const bool is_stale = rtl_.command_stale && !rtl_.dropped;
     const bool refuses = rtl_.release_buffer && !is_stale;
-    expect_value("kicks that leave the last stage", uint32_t{rtl_.listed} + uint32_t{is_stale} + uint32_t{refuses},
-                 last.has_value());
+    expect_value("kicks that leave the last stage",
+                 uint32_t{rtl_.listed} + uint32_t{is_stale} + uint32_t{refuses}, last.has_value());
     if (!last)
       return;
     const KickUnit& kick = last->kick;
@@ -309,15 +310,16 @@ private:
     if (rtl_.listed) {
       expect_value("command listed whose queue pair is pinned", last->pinned, 1);
       expect_value("entry credit of a command that is listed", has_entry_credit(kick), 1);
-      expect_value("room for a command that is listed", model_.lane_state(lane).commands() < model_.list_size(lane),
-                   1);
+      expect_value("room for a command that is listed",
+                   model_.lane_state(lane).commands() < model_.list_size(lane), 1);
       expect_value("queue pair pinned", queue_pair_state_cache_.pin(number), 1);
       model_.list(kick, lane);
       ++listed_[function];
       on_list_.set(kick.physical_collect_buffer());
       return;
     }
-    expect_value("which PCB is given back", rtl_.release_physical_collect_buffer, kick.physical_collect_buffer());
+    expect_value("which PCB is given back", rtl_.release_physical_collect_buffer,
+                 kick.physical_collect_buffer());
     collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
     if (is_stale) {
       expect_value("stale command whose queue pair is pinned", last->pinned, 0);
@@ -346,8 +348,8 @@ private:
   }
 
   // The lane of a kick: that of the last kick of its queue pair while that was under way, or has commands
-  // there, or had until just now; else one of the least loaded when it was chosen, and by the rule if no other
-  // kick was near.
+  // there, or had until just now; else one of the least loaded when it was chosen, and by the rule if no
+  // other kick was near.
   void check_lane(const Stage& stage, uint32_t lane) {
     const auto number = static_cast<uint32_t>(stage.kick.queue_pair_number());
     const uint32_t index = number % queue_pairs;
@@ -454,7 +456,8 @@ private:
       first = {.kick = *std::exchange(collected_, std::nullopt)};
   }
 
-  // Kicks that were looked up before go by what was there: entry credits count a clock later, sizes of lists two.
+  // Kicks that were looked up before go by what was there: entry credits count a clock later, sizes of lists
+  // two.
   void follow_sizes() {
     if (entry_credits_due_) {
       const auto [function, credits] = *entry_credits_due_;

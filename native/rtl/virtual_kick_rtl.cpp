@@ -281,7 +281,8 @@ unsigned VirtualKickRtl::choose_lane(unsigned underlying_function, spec::Quality
                                 [this](unsigned lane) { return loads_[lane]; });
 }
 
-// Commands that are under way to or from a list come first. The pin of the last one goes a clock after the drop.
+// Commands that are under way to or from a list come first. The pin of the last one goes a clock after the
+// drop.
 void VirtualKickRtl::drop(uint32_t queue_pair_number) {
   ports_.waiting_for_room.release(queue_pair_number);
   rtl_->drop_queue_pair_number = queue_pair_number;

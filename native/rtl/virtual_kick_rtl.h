@@ -103,8 +103,8 @@ private:
   unsigned quiet_ = 0;                              // clocks in which nothing has happened
   unsigned leaving_ = 0;                            // commands that are started and still on their list
   unsigned dropped_ = 0;                            // commands that are dropped and still on their list
-  unsigned moving_ = 0;         // clocks in which a command may start yet
-  RtlCounters counters_of_rtl_; // not yet in the sum
+  unsigned moving_ = 0;                             // clocks in which a command may start yet
+  RtlCounters counters_of_rtl_;                     // not yet in the sum
   hca::Waker self_;
 
   // How lanes, lists and credits are divided, as the RTL was told.
