@@ -58,7 +58,7 @@ always_comb begin
     if (watched_commands != '0) assert (joined[watched][COUNT_WIDTH+:LANE_WIDTH] == watched_lane);
     if (finishing) assert ((finishing_before ? finished_written : finishing_read) == finished[finishing_queue_pair]);
 
-    // What a kick has of those before it.
+    // The bits and numbers that a kick has of those before it.
     if (valid[0])
       assert (same_1 == {gone[0] && queue_pair_5 == queue_pair_1, valid[3] && queue_pair_4 == queue_pair_1,
           valid[2] && queue_pair_3 == queue_pair_1, valid[1] && queue_pair_2 == queue_pair_1});

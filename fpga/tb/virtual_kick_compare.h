@@ -59,7 +59,7 @@ protected:
                  queue_pair_state_cache_.pins(number));
   }
 
-  // What the figures for send_queue_scheduler come from, of the lane and the level that are asked for.
+  // The state behind the figures for send_queue_scheduler, of the lane and the level that are asked for.
   struct Outlook {
     uint32_t commands = 0;
     uint32_t size = 0;             // of the list, as of two clocks before

@@ -33,7 +33,7 @@ struct Stage {
   std::array<uint32_t, lanes> loads{};
 };
 
-// What was so in each of the last clocks: a bit for each lane or function.
+// The state in each of the last clocks: a bit for each lane or function.
 class Recent {
 public:
   void note(uint64_t now) {

@@ -116,7 +116,7 @@ private:
     return true;
   }
 
-  // What decisions of the next clocks may go by.
+  // Notes the state that decisions of the next clocks may go by.
   void note_state() {
     std::array<uint64_t, 2> own{};
     std::array<uint64_t, 2> below_cap{};
@@ -328,7 +328,7 @@ private:
       ++stale_;
       return;
     }
-    // What left its list in the last two clocks may still count.
+    // Commands that left their list in the last two clocks may still count.
     uint32_t of_function = listed_[function];
     uint32_t of_lane = static_cast<uint32_t>(model_.lane_state(lane).commands());
     for (const Left& left : left_)

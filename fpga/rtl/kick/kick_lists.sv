@@ -3,7 +3,7 @@
 // commands one by one. Queue outputs that virtual_kick does not use end here.
 //
 // A command that is to be listed passes three stages: its lane is looked up; the room there is compared, and the entry credits of its
-// function looked up; it is listed, or not. What left its list in the last two clocks may still count there.
+// function looked up; it is listed, or not. Commands that left their list in the last two clocks may still count there.
 //
 // The queue answers a command seven clocks later, this block eight. Until then a started command counts on its list.
 module kick_lists #(
