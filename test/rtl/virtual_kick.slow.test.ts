@@ -89,7 +89,7 @@ describe('proofs of virtual_kick', () => {
     'a fault in a pool fails the proof: %s',
     patient,
     (mutant, context) => {
-      expect(holds(pool, 'from reset', 7, context, mutant)).toBe(false);
+      expect(holds(pool, 'from reset', 13, context, mutant)).toBe(false);
     },
   );
 
@@ -99,7 +99,7 @@ describe('proofs of virtual_kick', () => {
       from: "assign has_shared = !shared_left[CREDIT_WIDTH] && shared_left[CREDIT_WIDTH-1:0] != '0;",
       to: 'assign has_shared = !shared_left[CREDIT_WIDTH];',
     };
-    expect(holds({ ...pool, fault }, 'from reset', 8, context)).toBe(false);
+    expect(holds({ ...pool, fault }, 'from reset', 10, context)).toBe(false);
   });
 
   const laneHolds: Proof = {
