@@ -26,14 +26,14 @@ template <class Data> std::vector<uint8_t> kept_bytes(const Data& data, uint64_t
 }
 
 // A host at ports register_* (AXI4-Lite) and collect_* (AXI4): one access after the other, each until it is
-// answered, bursts until they are taken. The bench that derives from it has rtl(), place(), begin_clock(),
-// which ends with the evaluation before the rising edge, and end_clock().
+// answered, bursts until they are taken; it takes answers late, by a few clocks. The bench that derives from
+// it has rtl(), place(), begin_clock(), which ends with the evaluation before the rising edge, and
+// end_clock().
 template <class Bench> class AxiHost {
 public:
   // The reset with which all begins, and the clocks in which the device puts its lists in order.
   void begin() {
     auto& rtl = bench().rtl();
-    rtl.collect_bready = 1;
     rtl.reset = 1;
     step();
     step();
@@ -47,6 +47,7 @@ public:
     rtl.register_arvalid = 1;
     until("register_arready", [&] { return rtl.register_arready != 0; });
     rtl.register_arvalid = 0;
+    steps(++answers_ % late);
     rtl.register_rready = 1;
     uint32_t data = 0;
     until("register_rvalid", [&] {
@@ -83,6 +84,7 @@ public:
   // Of a write to a register.
   uint32_t take_response() {
     auto& rtl = bench().rtl();
+    steps(++answers_ % late);
     rtl.register_bready = 1;
     uint32_t response = 0;
     until("register_bvalid", [&] {
@@ -123,6 +125,7 @@ public:
   // Clocks until it is so, that one too.
   template <class Condition> void until(const char* what, Condition condition) {
     for (unsigned clock = 0; clock < clock_limit; ++clock) {
+      take_burst_responses();
       bench().begin_clock();
       const bool is_so = condition();
       bench().end_clock();
@@ -133,6 +136,7 @@ public:
   }
 
   void step() {
+    take_burst_responses();
     bench().begin_clock();
     bench().end_clock();
   }
@@ -142,6 +146,14 @@ public:
   }
 
 private:
+  static constexpr uint32_t late = 5; // Clocks, less than.
+
+  // In most clocks.
+  void take_burst_responses() { bench().rtl().collect_bready = ++clocks_ % late != 0; }
+
+  uint32_t answers_ = 0;
+  uint32_t clocks_ = 0;
+
   Bench& bench() { return static_cast<Bench&>(*this); }
 };
 
