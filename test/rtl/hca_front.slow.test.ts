@@ -17,7 +17,7 @@ const shape: Shape = {
   FINISHES: 1,
 };
 
-/** What the bench does not reach of the rules of the ports. */
+/** Cases of the rules of the ports that the bench does not reach. */
 const notReached = [
   /^i_collect(_buffer\.i)?_read_protocol/, // It reads no VCB page.
   /^i_register_(read|write)_protocol\.i_address\.i_channel\.waits/, // One access at a time.

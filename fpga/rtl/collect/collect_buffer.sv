@@ -744,8 +744,7 @@ module collect_buffer #(
   assign x_began = x_bound_before ? x_now_before : began_kept;
   assign x_tells_half_written = x_valid && x_is_scan && x_row.is_timed && has_limit && x_began <= oldest;
 
-  // What the page holds of the command, whatever becomes of it: apart, for an answer about its queue pair has simulation compute the rest
-  // anew.
+  // The part of the page's state that does not depend on the answer about a queue pair: simulation computes the rest again when it arrives.
   row_t x_held;
   always_comb begin
     x_held = x_row;
