@@ -31,7 +31,7 @@ public:
   wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
                            const spec::AddressVector& destination, uint32_t destination_queue_pair);
 
-  // What is known of the headers of packets from the queue pair's peer, requests or responses, as long as
+  // The known headers of packets from the queue pair's peer, requests or responses, as long as
   // its template is valid. Null: nothing.
   wire::KnownHeaders* known_headers(uint32_t queue_pair_number, bool are_responses) {
     Entry& entry = cache_[queue_pair_number % cached];
