@@ -258,8 +258,52 @@ void Port::discard(Leaving& leaving, PortDiscard reason) {
 
 // The rest of a train, while no packet waits to leave.
 void Port::receive_more() {
-  for (size_t left = most_packets_ - 1; left != 0 && !has_leaving() && receive_next(); --left) {
+  packets_arrived_.begin_train();
+  for (size_t left = most_packets_ - 1; left != 0 && arrived_ != 0;) {
+    const size_t received = receive_train(left);
+    left -= received;
+    if (received != 0)
+      continue;
+    if (!receive_next())
+      break;
+    --left;
   }
+  packets_arrived_.end_train();
+}
+
+// Packets behind the last one, from the same link and on its lane, while none waits on the other.
+size_t Port::receive_train(size_t most) {
+  const unsigned port = receive_turn_;
+  link::Link* const link = port != 0 ? attachments_.links[port - 1] : nullptr;
+  if (link == nullptr || !attributes_.enabled(port))
+    return 0;
+  LaneTurn& turn = in_[port - 1];
+  const Lane lane = link::other(turn.first()); // the one of which the last packet went
+  const uint32_t reserved = lane == Lane::requests ? spec::receive_packet_buffers_reserved : 0;
+  const uint32_t free = packet_memory_.free(PacketUse::receive);
+  const size_t room = std::min(most, packets_arrived_.credits());
+  const size_t places = free > reserved ? std::min<size_t>(room, free - reserved) : 0;
+  std::array<link::Incoming, train_packets> train;
+  for (size_t i = 0; i != places; ++i)
+    train[i].buffer = &packet_memory_.next_free(i);
+  bool more = false;
+  const size_t received = places != 0 ? link->take_train(lane, {train.data(), places}, more) : 0;
+  if (received == 0)
+    return 0;
+  for (size_t i = 0; i != received; ++i) {
+    const uint16_t handle = *packet_memory_.allocate(PacketUse::receive);
+    put_in_buffer(handle, port, train[i].packet);
+    arrive(handle);
+  }
+  turn.went(lane);
+  note_arrived(port, more);
+  return received;
+}
+
+void Port::put_in_buffer(uint16_t handle, unsigned port, std::span<const uint8_t> packet) {
+  packet_memory_.place(handle, packet);
+  packet_memory_[handle].port = static_cast<uint8_t>(port);
+  packet_memory_[handle].cause = {};
 }
 
 // A link is looked at when it has told of something, until it has nothing left.
@@ -305,9 +349,7 @@ bool Port::receive_from(unsigned port, link::Link& link) {
   if (arrival.is_too_long)
     return true;
   const uint16_t handle = *packet_memory_.allocate(PacketUse::receive);
-  packet_memory_.place(handle, arrival.packet);
-  packet_memory_[handle].port = static_cast<uint8_t>(port);
-  packet_memory_[handle].cause = {};
+  put_in_buffer(handle, port, arrival.packet);
   arrive(handle);
   return true;
 }

@@ -100,6 +100,37 @@ DmaValidation::Taken DmaValidation::take_at_once(const spec::ReceiveUnit& unit) 
   return begin(unit) == Progress::done ? Taken::done : Taken::more;
 }
 
+DmaValidation::TakenTrain DmaValidation::take_train(std::span<const spec::ReceiveUnit> train) {
+  TakenTrain taken;
+  if (!queue_.empty())
+    return taken;
+  const uint32_t number = train.front().queue_pair_number();
+  const auto found = queue_pairs_.find(train.front().underlying_function(), number);
+  std::optional<Owner> owner;
+  size_t ended = 0;
+  while (taken.units != train.size() && answers_.has_credit()) {
+    if (owner && executes(found)) {
+      const auto rest = train.subspan(taken.units, std::min(train.size() - taken.units, answers_.credits()));
+      const size_t placed = place_together(*owner, rest);
+      taken.units += placed;
+      ended += placed;
+      if (placed != 0)
+        continue;
+    }
+    const spec::ReceiveUnit& unit = train[taken.units++];
+    const Progress progress = work_on(unit, found, owner);
+    if (progress != Progress::done) {
+      const auto pushed = queue_.push(number, unit, unit.underlying_function());
+      let_wait(progress, pushed.list, pushed.entry);
+      taken.more = true;
+      break;
+    }
+    ++ended;
+  }
+  queue_pairs_.unpin(number, ended);
+  return taken;
+}
+
 DmaValidation::Progress DmaValidation::begin(const spec::ReceiveUnit& unit) {
   const Progress progress = work_on(unit);
   if (progress != Progress::done) {
@@ -140,22 +171,39 @@ void DmaValidation::let_wait(Progress progress, uint16_t list, uint16_t entry) {
 }
 
 DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit) {
-  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  std::optional<Owner> owner;
+  const Progress progress =
+      work_on(unit, queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number()), owner);
+  if (progress == Progress::done)
+    queue_pairs_.unpin(unit.queue_pair_number());
+  return progress;
+}
+
+// The owner is filled in once for a train. A unit that is done leaves its pin to the caller.
+DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit,
+                                               const QueuePairStateCache::Found& found,
+                                               std::optional<Owner>& owner) {
   const bool flushes = unit.action() == ReceiveAction::flush;
-  const bool is_wanted = found && found->control.destroying() == 0 &&
-                         (found->control.state() == QueuePairState::error) == flushes;
+  const bool is_wanted = flushes ? found && found->control.destroying() == 0 &&
+                                       found->control.state() == QueuePairState::error
+                                 : executes(found);
   Progress progress = Progress::done;
   if (is_wanted) {
-    const Owner owner = owner_of(unit, found->control);
-    progress = !flushes                     ? execute(owner, unit)
-               : owner.shares_receive_queue ? flush_shared(owner)
-                                            : flush(owner);
+    if (!owner)
+      owner = owner_of(unit, found->control);
+    progress = !flushes                      ? execute(*owner, unit)
+               : owner->shares_receive_queue ? flush_shared(*owner)
+                                             : flush(*owner);
   } else if (found && !flushes && found->control.shared_receive_queue() != 0) {
     flush_taken(owner_of(unit, found->control), unit);
   }
   if (progress == Progress::done)
-    end(unit);
+    release(unit);
   return progress;
+}
+
+bool DmaValidation::executes(const QueuePairStateCache::Found& found) {
+  return found && found->control.destroying() == 0 && found->control.state() != QueuePairState::error;
 }
 
 DmaValidation::Owner DmaValidation::owner_of(const spec::ReceiveUnit& unit,
@@ -291,26 +339,73 @@ AccessFault DmaValidation::scatter(const Owner& owner, const Packet& packet, uin
 
 // RDMA.
 
+// The whole message.
+KeyAccess DmaValidation::access_of(const Owner& owner, const Packet& packet) const {
+  return {.underlying_function = owner.underlying_function,
+          .protection_domain = owner.protection_domain,
+          .key = packet.remote_key,
+          .address = packet.remote_address,
+          .length = packet.message_length,
+          .rights = right(AccessFlag::remote_write),
+          .queue_pair_number = owner.queue_pair_number};
+}
+
 // Checks the whole message at its first packet, and the part of each packet again at the write, because the
 // key may have been invalidated meanwhile.
 void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16_t handle) {
-  KeyAccess access{.underlying_function = owner.underlying_function,
-                   .protection_domain = owner.protection_domain,
-                   .key = packet.remote_key,
-                   .address = packet.remote_address,
-                   .length = packet.message_length,
-                   .rights = right(AccessFlag::remote_write),
-                   .queue_pair_number = owner.queue_pair_number};
   if (is_refused(owner, packet)) {
     refuse_message(owner, packet, CompletionStatus::remote_access_error);
     return;
   }
-  AccessFault fault = packet.first ? translation_.check(access) : AccessFault::none;
+  KeyAccess access = access_of(owner, packet);
+  // The write of an only packet checks the same.
+  AccessFault fault = packet.first && !packet.last ? translation_.check(access) : AccessFault::none;
   if (fault == AccessFault::none) {
     access.address += packet.message_offset;
     access.length = packet.payload_bytes;
     fault = memory_.write(access, packets_.payload(handle).data());
   }
+  end_write(owner, packet, fault);
+}
+
+// The first units of a train, as far as they go on with a message, if the memory behind their payload is
+// contiguous and permitted. Returns their number.
+size_t DmaValidation::place_together(const Owner& owner, std::span<const spec::ReceiveUnit> train) {
+  const auto packet_of = [this](const spec::ReceiveUnit& unit) -> const Packet& {
+    return packets_[static_cast<uint16_t>(unit.packet())];
+  };
+  size_t units = 0;
+  uint64_t bytes = 0;
+  for (; units != train.size() && train[units].action() == ReceiveAction::rdma_write; ++units) {
+    const Packet& packet = packet_of(train[units]);
+    if (packet.first)
+      break;
+    bytes += packet.payload_bytes;
+  }
+  if (units < 2 || !owner.is_reliable)
+    return 0;
+  KeyAccess access = access_of(owner, packet_of(train.front()));
+  access.address += packet_of(train.front()).message_offset;
+  access.length = bytes;
+  std::optional<uint64_t> address = memory_.find_granted(access);
+  if (!address)
+    return 0;
+  for (size_t placed = 0; placed != units;) {
+    const spec::ReceiveUnit& unit = train[placed++];
+    const Packet& packet = packet_of(unit);
+    const std::span<const uint8_t> payload = packets_.payload(static_cast<uint16_t>(unit.packet()));
+    const AccessFault fault =
+        memory_.write_granted(owner.underlying_function, *address, payload.data(), payload.size());
+    *address += payload.size();
+    end_write(owner, packet, fault);
+    release(unit);
+    if (fault != AccessFault::none)
+      return placed;
+  }
+  return units;
+}
+
+void DmaValidation::end_write(const Owner& owner, const Packet& packet, AccessFault fault) {
   if (fault == AccessFault::none)
     finish(owner, packet);
   else if (owner.is_reliable) {
@@ -477,12 +572,12 @@ void DmaValidation::answer(const Owner& owner, spec::AnswerUnit unit) {
   answers_.push(unit);
 }
 
-void DmaValidation::end(const spec::ReceiveUnit& unit) {
+// Packet and receive queue entry.
+void DmaValidation::release(const spec::ReceiveUnit& unit) {
   if (const auto handle = static_cast<uint16_t>(unit.packet()); handle != no_packet) {
     receive_entries_.release(packets_[handle]);
     packets_.release(handle);
   }
-  queue_pairs_.unpin(unit.queue_pair_number());
 }
 
 } // namespace fpga_verbs::hca

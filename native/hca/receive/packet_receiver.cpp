@@ -56,6 +56,16 @@ PacketReceiver::Taken PacketReceiver::take_at_once(const spec::PacketUnit& unit)
   return waiting_.empty() ? Taken::done : Taken::more;
 }
 
+PacketReceiver::TakenTrain PacketReceiver::take_train(std::span<const spec::PacketUnit> train) {
+  requests_arrived_.begin_train();
+  TakenTrain taken;
+  for (; taken.units != train.size() && waiting_.empty() && responses_arrived_.has_credit(); ++taken.units)
+    receive(static_cast<uint16_t>(train[taken.units].packet()));
+  requests_arrived_.end_train();
+  taken.more = !waiting_.empty();
+  return taken;
+}
+
 void PacketReceiver::receive(uint16_t handle) {
   wire::ParsedPacket& parsed = packet_memory_[handle].parsed;
   const std::span<uint8_t> bytes = packet_memory_.wire(handle);

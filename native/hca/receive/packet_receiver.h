@@ -15,6 +15,7 @@
 #include "wire/packet_parse.h"
 
 #include <cstdint>
+#include <span>
 
 namespace fpga_verbs::hca {
 
@@ -37,6 +38,8 @@ public:
 
   // A packet that has just come in, while none is before it.
   Taken take_at_once(const spec::PacketUnit& unit) override;
+  // Requests among them go on as trains, each of one queue pair.
+  TakenTrain take_train(std::span<const spec::PacketUnit> train) override;
 
 private:
   inline void receive(uint16_t handle);
