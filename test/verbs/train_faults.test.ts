@@ -110,35 +110,39 @@ describe.each(places)('in the middle of a train, on two boards $name', ({ backen
       [2, workRequestFlushedError],
     ]);
     const done = far.data.subarray(0, mtu * before);
-    expect(Buffer.compare(done, near.data.subarray(0, mtu * before))).toBe(0);
+    // What was sent before a failure of the sender may still be on its way.
+    settle(to.verbs.board, backend, () => Buffer.compare(done, near.data.subarray(0, mtu * before)) === 0);
     expect(Buffer.compare(far.data.subarray(mtu * before), behind)).toBe(0);
     expect(faultyBoard.context.pollEvent()).toMatchObject({ type: EventType.dmaFault, detail: faulty });
     expectRest([from, to]);
   });
 
-  it.each(['loss', 'duplication', 'reordering', 'corruption'] as const)('%s of a packet is repaired', (how) => {
-    for (const nth of [1, 7, train - 1, train]) {
-      const [from, to] = makeEnds();
-      const near = makeMemory(from, mtu * 2 * train, 1);
-      const far = makeMemory(to, mtu * 2 * train, 2);
-      const small = makeMemory(to, short * train, 3);
-      const rule = to.verbs.board.impair({ lane: 'requests', nth, count: 1, [how]: 1 });
-      from.queuePair.postSend([
-        { opcode: Opcode.rdmaWrite, gather: [near.region.slice()], remote: far.region.remote(), wrId: 99 },
-        ...wrIds.map((wrId) => ({
-          opcode: Opcode.rdmaWrite,
-          gather: [near.region.slice(short * wrId, short)],
-          remote: small.region.remote().slice(short * wrId, short),
-          wrId,
-          signaled: true,
-        })),
-      ]);
-      expect(complete(from, train)).toEqual(wrIds.map((wrId) => [wrId, success]));
-      expect(to.verbs.board.impaired(rule).packets, `packet ${nth}`).toBe(1);
-      expect(Buffer.compare(far.data, near.data)).toBe(0);
-      expect(Buffer.compare(small.data, near.data.subarray(0, short * train))).toBe(0);
-    }
-  });
+  it.each(['loss', 'duplication', 'reordering', 'corruption'] as const)(
+    '%s of a packet is repaired',
+    (how) => {
+      for (const nth of [1, 7, train - 1, train]) {
+        const [from, to] = makeEnds();
+        const near = makeMemory(from, mtu * 2 * train, 1);
+        const far = makeMemory(to, mtu * 2 * train, 2);
+        const small = makeMemory(to, short * train, 3);
+        const rule = to.verbs.board.impair({ lane: 'requests', nth, count: 1, [how]: 1 });
+        from.queuePair.postSend([
+          { opcode: Opcode.rdmaWrite, gather: [near.region.slice()], remote: far.region.remote(), wrId: 99 },
+          ...wrIds.map((wrId) => ({
+            opcode: Opcode.rdmaWrite,
+            gather: [near.region.slice(short * wrId, short)],
+            remote: small.region.remote().slice(short * wrId, short),
+            wrId,
+            signaled: true,
+          })),
+        ]);
+        expect(complete(from, train)).toEqual(wrIds.map((wrId) => [wrId, success]));
+        expect(to.verbs.board.impaired(rule).packets, `packet ${nth}`).toBe(1);
+        expect(Buffer.compare(far.data, near.data)).toBe(0);
+        expect(Buffer.compare(small.data, near.data.subarray(0, short * train))).toBe(0);
+      }
+    },
+  );
 
   it('every data unit is counted once', () => {
     const [from, to] = makeEnds();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 namespace fpga_verbs::hca {
 
@@ -107,10 +108,15 @@ DmaValidation::TakenTrain DmaValidation::take_train(std::span<const spec::Receiv
   const uint32_t number = train.front().queue_pair_number();
   const auto found = queue_pairs_.find(train.front().underlying_function(), number);
   std::optional<Owner> owner;
+  if (executes(found))
+    owner = owner_of(train.front(), found->control);
   size_t ended = 0;
-  while (taken.units != train.size() && answers_.has_credit()) {
-    if (owner && executes(found)) {
-      const auto rest = train.subspan(taken.units, std::min(train.size() - taken.units, answers_.credits()));
+  takes_train_ = parameters_.acknowledge_coalescing;
+  // A unit has at most one answer, and a credit is available for it and for the acknowledge that is kept.
+  while (taken.units != train.size() && answers_.has_credit(acknowledge_ ? 2 : 1)) {
+    if (owner && owner->is_reliable && executes(found)) {
+      const size_t answers = answers_.credits() - (acknowledge_ ? 1 : 0);
+      const auto rest = train.subspan(taken.units, std::min(train.size() - taken.units, answers));
       const size_t placed = place_together(*owner, rest);
       taken.units += placed;
       ended += placed;
@@ -127,6 +133,8 @@ DmaValidation::TakenTrain DmaValidation::take_train(std::span<const spec::Receiv
     }
     ++ended;
   }
+  takes_train_ = false;
+  send_acknowledge();
   queue_pairs_.unpin(number, ended);
   return taken;
 }
@@ -184,9 +192,9 @@ DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit,
                                                const QueuePairStateCache::Found& found,
                                                std::optional<Owner>& owner) {
   const bool flushes = unit.action() == ReceiveAction::flush;
-  const bool is_wanted = flushes ? found && found->control.destroying() == 0 &&
-                                       found->control.state() == QueuePairState::error
-                                 : executes(found);
+  const bool is_wanted =
+      flushes ? found && found->control.destroying() == 0 && found->control.state() == QueuePairState::error
+              : executes(found);
   Progress progress = Progress::done;
   if (is_wanted) {
     if (!owner)
@@ -368,41 +376,45 @@ void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16
   end_write(owner, packet, fault);
 }
 
-// The first units of a train, as far as they go on with a message, if the memory behind their payload is
-// contiguous and permitted. Returns their number.
+// The RDMA WRITEs at the beginning of a train: writes together what is of one message, as far as the memory
+// behind it is contiguous and was permitted before. The first packet of several is left, because the whole
+// message is checked with it. Returns the number of units that are done.
 size_t DmaValidation::place_together(const Owner& owner, std::span<const spec::ReceiveUnit> train) {
   const auto packet_of = [this](const spec::ReceiveUnit& unit) -> const Packet& {
     return packets_[static_cast<uint16_t>(unit.packet())];
   };
-  size_t units = 0;
-  uint64_t bytes = 0;
-  for (; units != train.size() && train[units].action() == ReceiveAction::rdma_write; ++units) {
-    const Packet& packet = packet_of(train[units]);
-    if (packet.first)
+  const auto goes_on = [&](const spec::ReceiveUnit& unit) {
+    return unit.action() == ReceiveAction::rdma_write && !packet_of(unit).first;
+  };
+  size_t placed = 0;
+  while (placed != train.size() && train[placed].action() == ReceiveAction::rdma_write) {
+    const Packet& first = packet_of(train[placed]);
+    if (first.first && !first.last)
       break;
-    bytes += packet.payload_bytes;
+    KeyAccess access = access_of(owner, first);
+    access.address += first.message_offset;
+    access.length = first.payload_bytes;
+    size_t end = placed + 1;
+    for (; !first.last && end != train.size() && goes_on(train[end]); ++end)
+      access.length += packet_of(train[end]).payload_bytes;
+    std::optional<uint64_t> address = memory_.find_granted(access);
+    if (!address)
+      break;
+    while (placed != end) {
+      const spec::ReceiveUnit& unit = train[placed++];
+      const std::span<const uint8_t> payload = packets_.payload(static_cast<uint16_t>(unit.packet()));
+      const AccessFault fault =
+          memory_.write_granted(owner.underlying_function, *address, payload.data(), payload.size());
+      *address += payload.size();
+      end_write(owner, packet_of(unit), fault);
+      release(unit);
+#ifndef FPGA_VERBS_MUTANT_TRAIN_GOES_ON_AFTER_FAULT
+      if (fault != AccessFault::none) [[unlikely]]
+        return placed;
+#endif
+    }
   }
-  if (units < 2 || !owner.is_reliable)
-    return 0;
-  KeyAccess access = access_of(owner, packet_of(train.front()));
-  access.address += packet_of(train.front()).message_offset;
-  access.length = bytes;
-  std::optional<uint64_t> address = memory_.find_granted(access);
-  if (!address)
-    return 0;
-  for (size_t placed = 0; placed != units;) {
-    const spec::ReceiveUnit& unit = train[placed++];
-    const Packet& packet = packet_of(unit);
-    const std::span<const uint8_t> payload = packets_.payload(static_cast<uint16_t>(unit.packet()));
-    const AccessFault fault =
-        memory_.write_granted(owner.underlying_function, *address, payload.data(), payload.size());
-    *address += payload.size();
-    end_write(owner, packet, fault);
-    release(unit);
-    if (fault != AccessFault::none)
-      return placed;
-  }
-  return units;
+  return placed;
 }
 
 void DmaValidation::end_write(const Owner& owner, const Packet& packet, AccessFault fault) {
@@ -561,14 +573,29 @@ void DmaValidation::acknowledge(const Owner& owner, const Packet& packet) {
   unit.set_packet_sequence_number(packet.answer_psn);
   unit.set_message_sequence_number(packet.message_sequence_number);
   unit.set_syndrome(acknowledge_syndrome);
-  answer(owner, unit);
+  if (!takes_train_)
+    return answer(owner, unit);
+  unit.set_queue_pair_number(owner.queue_pair_number);
+  unit.set_underlying_function(owner.underlying_function);
+  acknowledge_ = unit;
 }
 
 void DmaValidation::answer(const Owner& owner, spec::AnswerUnit unit) {
-  [[maybe_unused]] const bool pinned = queue_pairs_.pin(owner.queue_pair_number);
-  assert(pinned);
+  send_acknowledge();
   unit.set_queue_pair_number(owner.queue_pair_number);
   unit.set_underlying_function(owner.underlying_function);
+  send(unit);
+}
+
+// Before another answer of the same queue pair, or at the end of the train.
+void DmaValidation::send_acknowledge() {
+  if (acknowledge_)
+    send(*std::exchange(acknowledge_, std::nullopt));
+}
+
+void DmaValidation::send(const spec::AnswerUnit& unit) {
+  [[maybe_unused]] const bool pinned = queue_pairs_.pin(unit.queue_pair_number());
+  assert(pinned);
   answers_.push(unit);
 }
 

@@ -133,6 +133,8 @@ private:
   void enter_error(const Owner& owner, spec::EventType type, uint32_t psn);
   inline void acknowledge(const Owner& owner, const Packet& packet);
   void answer(const Owner& owner, spec::AnswerUnit unit);
+  void send_acknowledge();
+  void send(const spec::AnswerUnit& unit);
   inline void release(const spec::ReceiveUnit& unit);
 
   const HcaParameters& parameters_;
@@ -155,6 +157,8 @@ private:
   uint16_t resumed_ = 0;              // of these the one that went on last
   BitMask waiting_for_keys_{entries}; // lists whose first unit takes a key back that is not idle
   uint32_t idle_seen_ = 0;            // KeyTable::idle_count() when they were looked at
+  bool takes_train_ = false;
+  std::optional<spec::AnswerUnit> acknowledge_; // the newest ACK of the train, which covers those before it
 };
 
 } // namespace fpga_verbs::hca

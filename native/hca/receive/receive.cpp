@@ -121,55 +121,81 @@ Receive::TakenTrain Receive::take_train(std::span<const spec::PacketUnit> train)
   QueuePairParts* const queue_pair = parts_of(train.front());
   requests_accepted_.begin_train();
   while (taken.units != train.size() && can_work()) {
+    if (accepts_requests(queue_pair)) {
+      const size_t left = std::min(train.size() - taken.units, requests_accepted_.credits());
+      const size_t written = execute_writes({train.front(), *queue_pair}, train.subspan(taken.units, left));
+      taken.units += written;
+      if (written != 0)
+        continue;
+    }
     const spec::PacketUnit& unit = train[taken.units++];
     if (take_request(unit, queue_pair) != Progress::done) {
       let_wait(unit);
       break;
-    }
-    if (accepts_requests(queue_pair)) {
-      const size_t left = std::min(train.size() - taken.units, requests_accepted_.credits());
-      taken.units += execute_middle({unit, *queue_pair}, train.subspan(taken.units, left));
     }
   }
   requests_accepted_.end_train();
   return taken;
 }
 
-// The first packets of a train, as far as each is expected in the middle of the RDMA WRITE in progress, of a
-// packet of which all else was just checked. Returns their number.
-size_t Receive::execute_middle(const Request& request, std::span<const spec::PacketUnit> train) {
-  TransportResponder& responder = request.responder();
-  if (!request.is_reliable() || responder.current_message() != ReceiveMessage::rdma_write)
+// The first packets of a train, as far as they are the next ones of RDMA WRITEs on a reliable connection, and
+// take no receive work request. Reads and writes the responder part once. Returns their number.
+size_t Receive::execute_writes(const Request& request, std::span<const spec::PacketUnit> train) {
+  if (!request.is_reliable() || !may_be_written(request.control()))
     return 0;
+  TransportResponder& responder = request.responder();
   const uint32_t mtu = TransportPath(request.control()).mtu_bytes();
-  const uint32_t length = responder.current_length();
-  const uint32_t sequence_number = responder.message_sequence_number();
+  MessageInProgress message = message_in_progress(responder);
+  uint64_t address = responder.current_address();
+  uint32_t key = responder.current_key();
   uint32_t psn = responder.expected_psn();
-  uint32_t offset = responder.current_offset();
+  uint32_t sequence_number = responder.message_sequence_number();
   size_t done = 0;
   for (; done != train.size(); ++done) {
     Packet& packet = packets_[static_cast<uint16_t>(train[done].packet())];
-    if (packet.parsed.fields.opcode != spec::PacketOpcode::reliable_connection_rdma_write_middle ||
-        packet.parsed.fields.packet_sequence_number != psn || packet.payload_bytes != mtu ||
-        uint64_t{offset} + mtu >= length)
+    const wire::ParsedPacket& parsed = packet.parsed;
+    const spec::PacketOpcodeTraits& traits = parsed.traits();
+#ifdef FPGA_VERBS_MUTANT_PSN_OF_TRAIN_UNCHECKED
+    const bool is_expected = true;
+#else
+    const bool is_expected = parsed.fields.packet_sequence_number == psn;
+#endif
+    if (!is_expected || traits.operation != spec::PacketOperation::rdma_write || traits.completes_receive() ||
+        !is_in_turn(traits, message.kind) || !has_proper_payload(parsed, mtu) ||
+        !is_proper_write(message, parsed))
       break;
-    packet.first = false;
-    packet.last = false;
+    if (traits.begins_message()) {
+      message = {.kind = ReceiveMessage::rdma_write, .length = parsed.fields.dma_length};
+      address = parsed.fields.virtual_address;
+      key = parsed.fields.remote_key;
+    }
+    if (traits.ends_message()) {
+      message.kind = ReceiveMessage::none;
+      sequence_number = psn_add(sequence_number, 1);
+    }
+    packet.first = traits.begins_message();
+    packet.last = traits.ends_message();
     packet.answer_psn = psn;
     packet.message_sequence_number = sequence_number;
-    packet.message_offset = offset;
-    packet.message_length = length;
-    packet.remote_address = responder.current_address();
-    packet.remote_key = responder.current_key();
+    packet.message_offset = message.offset;
+    packet.message_length = message.length;
+    packet.remote_address = address;
+    packet.remote_key = key;
+    message.offset += packet.payload_bytes;
     psn = psn_add(psn, 1);
-    offset += mtu;
     accept(train[done], ReceiveAction::rdma_write);
   }
-  if (done != 0) {
-    responder.set_expected_psn(psn);
-    responder.set_current_offset(offset);
-    responder.set_nak_sent(0);
-  }
+  if (done == 0)
+    return 0;
+  establish(request);
+  responder.set_current_message(message.kind);
+  responder.set_current_offset(message.offset);
+  responder.set_current_length(message.length);
+  responder.set_current_address(address);
+  responder.set_current_key(key);
+  responder.set_expected_psn(psn);
+  responder.set_message_sequence_number(sequence_number);
+  responder.set_nak_sent(0);
   return done;
 }
 
@@ -364,10 +390,9 @@ void Receive::execute(const Request& request) {
   describe(request.queue_pair, packet);
   if (packet.parsed.traits().has(spec::ExtendedHeader::datagram))
     packet.message_offset = expose_global_route(packets_, static_cast<uint16_t>(request.unit.packet()));
-  const uint32_t psns =
-      is_rdma_read(packet.parsed)
-          ? packets_of(packet.message_length, TransportPath(request.control()).mtu_bytes())
-          : 1;
+  const uint32_t psns = is_rdma_read(packet.parsed)
+                            ? packets_of(packet.message_length, TransportPath(request.control()).mtu_bytes())
+                            : 1;
   responder.set_expected_psn(psn_add(responder.expected_psn(), psns));
   responder.set_nak_sent(0);
   if (!is_message(packet.parsed))

@@ -78,7 +78,7 @@ private:
   inline Progress work_on(const spec::PacketUnit& unit);
   Progress flush(const spec::PacketUnit& unit);
   inline Progress take_request(const spec::PacketUnit& unit, QueuePairParts* queue_pair);
-  inline size_t execute_middle(const Request& request, std::span<const spec::PacketUnit> train);
+  inline size_t execute_writes(const Request& request, std::span<const spec::PacketUnit> train);
   inline void let_wait(const spec::PacketUnit& unit);
   void pass_taken(const Request& request);
   void want_descriptor(const spec::PacketUnit& unit);

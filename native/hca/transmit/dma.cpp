@@ -102,6 +102,22 @@ Dma::Taken Dma::take_at_once(const spec::KickUnit& kick) {
   return begin(kick, *packet) == Progress::more ? Taken::more : Taken::done;
 }
 
+Dma::TakenTrain Dma::take_train(std::span<const spec::KickUnit> train) {
+  TakenTrain taken;
+  if (!commands_.empty() || reads_.take_time())
+    return taken;
+  packets_gathered_.begin_train();
+  for (Progress progress = Progress::done; taken.units != train.size() && progress == Progress::done;) {
+    const std::optional<uint16_t> packet = buffer_for_packet();
+    if (!packet)
+      break;
+    progress = begin(train[taken.units++], *packet);
+    taken.more = progress == Progress::more;
+  }
+  packets_gathered_.end_train();
+  return taken;
+}
+
 Dma::Progress Dma::begin(const spec::KickUnit& kick, uint16_t packet) {
   const Progress progress = work_on(kick, packet);
   if (progress == Progress::done)
@@ -229,6 +245,7 @@ Dma::Progress Dma::gather_together(const spec::KickUnit& kick, uint32_t most, ui
   const std::optional<uint64_t> memory = memory_.find_granted(access);
   if (!memory)
     return Progress::more;
+  spec::PacketUnit unit = unit_of(kick, no_packet, false, false);
   for (uint64_t address = *memory; left != 0;) {
     const std::optional<uint16_t> packet = buffer_for_packet();
     if (!packet)
@@ -247,7 +264,11 @@ Dma::Progress Dma::gather_together(const spec::KickUnit& kick, uint32_t most, ui
     }
     address += bytes;
     left -= bytes;
-    if (hand_over(kick, execution, *packet, false))
+    const bool last = execution.next_packet == execution.packets;
+    unit.set_packet(*packet);
+    unit.set_last(last);
+    packets_gathered_.hand_over(unit);
+    if (last)
       return Progress::done;
   }
   return Progress::more;

@@ -41,6 +41,7 @@ public:
 
   // A command that has just been decided on, while none is here.
   Taken take_at_once(const spec::KickUnit& kick) override;
+  TakenTrain take_train(std::span<const spec::KickUnit> train) override;
 
   const char* verify() const { return commands_.verify(); }
   ScrubbedQueue* scrubbed_queue() { return &commands_; }

@@ -81,6 +81,8 @@ PacketBuilder::TakenTrain PacketBuilder::take_train(std::span<const spec::Packet
     return taken;
   QueuePairParts* const queue_pair =
       queue_pairs_.parts(train.front().underlying_function(), train.front().queue_pair_number());
+  finishes_sent_.begin_train();
+  messages_.begin_train();
   while (taken.units != train.size() && can_work()) {
     const spec::PacketUnit& unit = train[taken.units];
     if (queue_pair != nullptr && unit.packet() != no_packet) {
@@ -90,6 +92,8 @@ PacketBuilder::TakenTrain PacketBuilder::take_train(std::span<const spec::Packet
       ++taken.units;
     }
   }
+  finishes_sent_.end_train(); // before messages can be over
+  messages_.end_train();
   return taken;
 }
 
@@ -237,7 +241,8 @@ void PacketBuilder::note_built(const Message& message, const spec::PacketUnit& u
   requester.set_built_psn(psn_add(execution.first_psn, built));
 }
 
-spec::MessageUnit PacketBuilder::message_unit(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {
+spec::MessageUnit PacketBuilder::message_unit(const spec::PacketUnit& unit,
+                                              const PhysicalCollectBuffer& pcb) {
   const Execution& execution = pcb.execution;
   spec::MessageUnit message;
   message.set_queue_pair_number(unit.queue_pair_number());
