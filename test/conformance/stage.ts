@@ -211,6 +211,7 @@ export class Stage {
       ...(isReliable && {
         maxDestinationReadAtomic: setup.resources ?? 16,
         minReceiverNotReadyTimer: 12,
+        ...(setup.credits === true && { endToEndCredits: true }),
       }),
     });
     queuePair.modify({

@@ -35,6 +35,8 @@ export interface Setup {
   readonly retries?: number;
   /** RNR retry count; default 7, unlimited. */
   readonly rnrRetries?: number;
+  /** End-to-end credits. */
+  readonly credits?: boolean;
   /** The board coalesces acknowledgements. */
   readonly coalescing?: boolean;
   /** The 64-bit number in the first 8 bytes of target. */
