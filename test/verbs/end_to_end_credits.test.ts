@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 
 import type { LinkImpairment } from '../../lib/board/faults.ts';
 import { Completion, CompletionStatus, Opcode, QueuePairState } from '../../lib/index.ts';
-import { buildPacket, noPacket, opcodeOf, type Route } from '../conformance/wire.ts';
 import { connect, makeEnd, makePair, settle, type ConnectOptions, type End } from '../helpers/connected.ts';
 import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 import { Random } from '../helpers/random.mjs';
@@ -31,46 +30,6 @@ function send({ queuePair }: End, count: number): void {
 function packetsOf({ board }: Verbs): WirePacket[] {
   board.runUntilIdle();
   return packetsSent(board.takePackets());
-}
-
-/** The test is the peer of a queue pair that has posted SENDs. */
-class Peer {
-  private readonly verbs: Verbs;
-  private readonly from: End;
-  private readonly route: Route;
-
-  constructor(sends: number) {
-    const [verbs, silent] = fabric();
-    this.verbs = verbs;
-    this.from = makeEnd(verbs, { capabilities: { maxSendWorkRequests: sends } });
-    connect(this.from, makeEnd(silent), credits);
-    const [here, there] = [verbs.context, silent.context];
-    this.route = {
-      sourceMac: there.queryPort(1).mac,
-      sourceGid: there.queryGid(1, 0),
-      destinationMac: here.queryPort(1).mac,
-      destinationGid: here.queryGid(1, 0),
-    };
-    verbs.board.startPacketTrace(10_000);
-    for (let wrId = 0; wrId < sends; wrId++) this.from.queuePair.postSend({ opcode: Opcode.send, wrId });
-  }
-
-  /** SENDs that have left since the last look. */
-  sent(): number {
-    return packetsOf(this.verbs).filter(({ opcode }) => opcode === 'send_only').length;
-  }
-
-  acknowledge(messages: number, code: number): void {
-    const packet = {
-      ...noPacket,
-      opcode: opcodeOf('acknowledge', 'RC'),
-      destinationQueuePair: this.from.queuePair.number,
-      psn: 201 + messages - 1,
-      syndrome: code,
-      messageSequenceNumber: messages,
-    };
-    this.verbs.board.arrive(buildPacket(this.route, packet));
-  }
 }
 
 describe('a responder with end-to-end credits', () => {
@@ -160,28 +119,6 @@ describe('a fast sender and a slow receiver', () => {
 });
 
 describe('a requester with end-to-end credits', () => {
-  it('sends as many SENDs as each code of the table allows', () => {
-    for (const [code, value] of creditsOfCode.entries()) {
-      if (value > 4096) continue;
-      const peer = new Peer(value + 2);
-      expect(peer.sent()).toBe(1);
-      peer.acknowledge(1, code);
-      let messageSequenceNumber = 1;
-      for (let more = peer.sent(); more > 0; more = peer.sent()) {
-        messageSequenceNumber += more;
-        peer.acknowledge(messageSequenceNumber, 0); // takes nothing back
-      }
-      expect([code, messageSequenceNumber - 1]).toEqual([code, value]);
-    }
-  });
-
-  it('is not limited by a peer that gives no count, but for the first message', () => {
-    const peer = new Peer(20);
-    expect(peer.sent()).toBe(1);
-    peer.acknowledge(1, withoutCount);
-    expect(peer.sent()).toBe(19);
-  });
-
   it('holds no execution credit while it waits: another queue pair of its level goes on', () => {
     const verbs = makeVerbs();
     const [from, to] = makePair(verbs, credits);

@@ -44,6 +44,11 @@ inline uint32_t credit_limit_of(const QueuePairParts& queue_pair) {
   return psn_add(responder.message_sequence_number(), receives_known(queue_pair.responder) + open);
 }
 
+// Whether ACKs carry a credit count: none comes from a shared receive queue.
+inline bool gives_credits(const QueuePairParts& queue_pair) {
+  return queue_pair.transport().path().end_to_end_credits() && queue_pair.control.shared_receive_queue() == 0;
+}
+
 // Whether the peer has used all that ACKs have allowed, and may get more.
 inline bool owes_credits(const QueuePairParts& queue_pair) {
   const TransportResponder& responder = queue_pair.transport().responder();

@@ -35,9 +35,8 @@ public:
   uint8_t receiver_not_ready_timer() const {
     return static_cast<uint8_t>(control_.min_receiver_not_ready_timer());
   }
-  // ACKs carry credits, and requests obey those of the peer. No credits come from a shared receive queue.
+  // ACKs carry credits, and requests obey those of the peer.
   bool end_to_end_credits() const { return control_.end_to_end_credits() != 0; }
-  bool gives_credits() const { return end_to_end_credits() && control_.shared_receive_queue() == 0; }
 
 private:
   const spec::QueuePairControl& control_;

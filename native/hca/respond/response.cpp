@@ -187,7 +187,7 @@ bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairPart
 // Syndrome of an ACK with the MSN of the unit; with credits, it is remembered up to where they allow the
 // peer to go.
 uint8_t Response::acknowledge_syndrome(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair) {
-  if (!queue_pair.transport().path().gives_credits())
+  if (!gives_credits(queue_pair))
     return static_cast<uint8_t>(Syndrome::acknowledge_without_credits);
   // Messages that were accepted since have a later MSN, and took receives: the limit is the same.
   const uint32_t messages = unit.message_sequence_number();
