@@ -6,19 +6,19 @@ module checksum_walk #(
 ) (
     input logic clock,
     input logic reset,
-    input logic walk,  // Held until done, with what it is about.
-    input logic [6:0] dwords,  // Of the command: an even number.
+    input logic walk,  // Held until done, with the inputs below.
+    input logic [6:0] dwords,  // The command's DWORDs: an even number.
     input logic [31:0] secret,
     output logic [BEATS_WIDTH-1:0] read_beat,
-    input logic [BEAT_BYTES*8-1:0] read_data,  // A clock after read_beat.
+    input logic [BEAT_BYTES*8-1:0] read_data,  // One clock after read_beat.
     output logic done,
-    output logic [39:0] sum  // With done.
+    output logic [39:0] sum  // Valid with done.
 );
   localparam int unsigned BEAT_DWORDS = BEAT_BYTES / 4;
   localparam int unsigned STEP = BEAT_DWORDS < 4 ? BEAT_DWORDS : 4;  // DWORDs a clock.
   localparam int unsigned STEP_WIDTH = $clog2(STEP);
 
-  logic [6:0] asked;  // The first DWORD of the step whose beat is asked for.
+  logic [6:0] asked;  // The first DWORD of the step whose beat is requested.
   logic asks, is_here, is_added, is_last, was_last;
   logic [STEP-1:0] used;
   logic [STEP*32-1:0] step_data;
@@ -33,7 +33,7 @@ module checksum_walk #(
     always_ff @(posedge clock) place <= asked[$clog2(BEAT_DWORDS)-1:STEP_WIDTH];
     assign step_data = read_data[place*STEP*32+:STEP*32];
   end
-  // Told with the step whose beat is asked for, for the one whose beat is there.
+  // Computed with the step whose beat is requested, for the step whose beat is present.
   for (genvar dword = 0; dword < STEP; dword++) begin : gen_used
     always_ff @(posedge clock) used[dword] <= asked + 7'(dword) < dwords;
   end

@@ -23,10 +23,10 @@ module collect_buffer #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,  // A power of two.
-    parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,  // Of the pool.
+    parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,  // PCBs of the pool.
     parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned MANAGEMENT_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::MANAGEMENT_PHYSICAL_COLLECT_BUFFERS,
-    parameter bit FAULT = 1'b0,  // For tests: in the first window of a command a DWORD too many is counted.
+    parameter bit FAULT = 1'b0,  // For tests: counts one DWORD too many in the first window of a command.
     parameter bit UPSET = 1'b0,  // For tests: one stored bit of each PCB's owner is wrong.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned PAGE_WIDTH = VCB_WIDTH + 1,
@@ -40,9 +40,9 @@ module collect_buffer #(
 ) (
     input logic clock,
     input logic reset,
-    input hca_spec_pkg::scoreboard_variant_t scoreboard_variant,  // The same always.
+    input hca_spec_pkg::scoreboard_variant_t scoreboard_variant,  // Constant.
 
-    // The pages, VCBs first. awuser: whose BAR was written, and in its highest bit whether that is known.
+    // The pages, VCBs first. awuser: the function whose BAR was written; its highest bit says whether that is known.
     input logic [ADDRESS_WIDTH-1:0] awaddr,
     input logic [7:0] awlen,
     input logic [2:0] awsize,
@@ -66,7 +66,7 @@ module collect_buffer #(
     output logic rvalid,
     input logic rready,
 
-    // Whether there is room for eight more units of each kind. Clear, beats wait.
+    // Set if there is room for eight more units of each kind. While it is clear, beats wait.
     input logic unit_credit,
 
     // The queue pair that a command or doorbell slot names, answered in the next clock.
@@ -77,8 +77,8 @@ module collect_buffer #(
     input hca_spec_pkg::quality_of_service_level_t queue_pair_quality_of_service_level,
     input logic [31:0] queue_pair_checksum_secret,
 
-    // A command is complete in a PCB; it lies in the send queue (send queue mode, doorbell slots); it is for management; it was
-    // refused; it is half written for longer than the limit, in clock ticks, 0: never.
+    // A command is complete in a PCB; is in the send queue (send queue mode, doorbell slots); is for management; was refused; has been
+    // half written for longer than the limit (in clock ticks; 0: no limit).
     output logic kick,
     output hca_spec_pkg::kick_unit_t kick_unit,
     output logic post_notice,
@@ -93,28 +93,28 @@ module collect_buffer #(
     output logic half_written,
     output hca_spec_pkg::event_unit_t half_written_event,
 
-    // For the kick record, beside the kick itself: either kind of kick has one.
+    // For the kick record, in the clock of the kick. Both kinds of kick have one.
     output logic kick_record,
     output logic [VCB_WIDTH-1:0] kick_virtual_collect_buffer,
     output hca_spec_pkg::opcode_t kick_opcode,
     output logic [63:0] kick_first_write,
 
-    // Events that are counted beside them, and the function that they are counted for.
+    // Other counted events, and the function that they are counted for.
     output logic write_unclaimed,
     output logic write_dropped,
     output logic command_cancelled,
     output logic send_queue_mode_entered,
     output logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
-    output logic beat_done,  // Of a page beats are done in order.
+    output logic beat_done,  // Beats of a page are done in order.
     output logic [PAGE_WIDTH-1:0] beat_page,
     output logic control_done,
 
-    // A PCB that was kicked, or taken by a control command, comes back.
+    // Releases a PCB that was kicked or that a control command took.
     input logic release_buffer,
     input logic [PCB_WIDTH-1:0] release_physical_collect_buffer,
 
-    // Control commands, one at a time. With control_done comes whether there is a PCB to lock or to take, and which. Not ready while a beat
-    // goes through several slots.
+    // Control commands, one at a time. control_granted and the PCB that was locked or taken are valid with control_done. Not ready while a
+    // beat with several slots enters.
     input logic control,
     output logic control_ready,
     input logic [2:0] control_command,  // collect_buffer_control_t
@@ -133,14 +133,14 @@ module collect_buffer #(
     input logic [COUNT_WIDTH-1:0] set_allotment_shared,
     output logic allotment_allowed,
 
-    // A beat of a command that was fetched into a PCB that was taken for it.
+    // Stores a beat of a fetched command in the PCB that was taken for it.
     input logic store,
     output logic store_ready,
     input logic [PCB_WIDTH-1:0] store_physical_collect_buffer,
     input logic [BEATS_WIDTH-1:0] store_beat,
     input logic [BEAT_BYTES*8-1:0] store_data,
 
-    // Command data of a PCB, and what the control function may see of a page, in the next clock; free PCBs.
+    // Command data of a PCB and the state of a page for the control function, one clock after the request; free PCBs.
     input logic [PCB_WIDTH-1:0] read_physical_collect_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
     output logic [BEAT_BYTES*8-1:0] read_data,
@@ -158,8 +158,8 @@ module collect_buffer #(
     $error("BEAT_BYTES can be 8, 16, 32 or 64; VIRTUAL_COLLECT_BUFFERS has to be a power of two from 2 on, and as many as functions");
   end
 
-  // States of a page, a bit each: virtual_collect_buffer_state_t in front of the ports.
-  // While a command is whole and its sum is made anew, its page is summing: to the control function it collects.
+  // States of a page, one bit each; ports show virtual_collect_buffer_state_t. While the checksum of a complete command is computed again,
+  // its page is summing, which the control function sees as collecting.
   localparam logic [5:0] FREE = 6'd1, COLLECTING = 6'd2, SEND_QUEUE_MODE = 6'd4, ERROR = 6'd8, CLOSED = 6'd16, SUMMING = 6'd32;
   function automatic logic [2:0] state_number(input logic [5:0] state);
     state_number = state[0] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_FREE :
@@ -168,7 +168,7 @@ module collect_buffer #(
         state[3] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR :
         state[4] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED : 3'd7;
   endfunction
-  // Whether two numbers add up to a third, without a carry from end to end.
+  // Whether two numbers add up to a third, without a carry chain.
   function automatic logic adds_up(input logic [6:0] one, input logic [6:0] other, input logic [6:0] sum);
     logic [5:0] carries;
     carries = (one[5:0] & other[5:0]) | ((one[5:0] ^ other[5:0]) & ~sum[5:0]);
@@ -190,30 +190,30 @@ module collect_buffer #(
   localparam logic [LINE_WIDTH-1:0] COMMAND_LINES = LINE_WIDTH'(hca_spec_pkg::COMMAND_BYTES / 64);
   localparam logic [LINE_WIDTH-1:0] SLOTS_LINE = LINE_WIDTH'(hca_spec_pkg::DOORBELL_SLOTS_OFFSET / 64);
   localparam int unsigned PAGES = VIRTUAL_COLLECT_BUFFERS + UNDERLYING_FUNCTIONS;
-  localparam int unsigned WINDOWS = hca_spec_pkg::COMMAND_BYTES / BEAT_BYTES;  // A window: what one beat can bring.
+  localparam int unsigned WINDOWS = hca_spec_pkg::COMMAND_BYTES / BEAT_BYTES;  // A window: the part of a command that one beat can write.
   localparam int unsigned WINDOW_WIDTH = $clog2(WINDOWS);
   localparam int unsigned HEADER_SEGMENTS = hca_spec_pkg::COMMAND_HEADER_BYTES / hca_spec_pkg::SEGMENT_BYTES;
   localparam int unsigned SWEEP_WIDTH = PAGE_WIDTH < 3 ? 3 : PAGE_WIDTH;
 
-  // The state of a page. Of a free one only the state is meant, and the slots.
+  // The state of a page. In a free page only `state` and `has_slots` are valid.
   typedef struct packed {
     logic [5:0] state;
-    logic [PCB_WIDTH-1:0] bound;  // While it collects.
-    logic is_timed;  // The command may still be told as half written.
-    logic [5:0] has_slots;  // DWORDs of doorbell slots.
-    logic [1:0] has;  // DWORDs of segment 0.
+    logic [PCB_WIDTH-1:0] bound;  // The PCB, while the page collects.
+    logic is_timed;  // The command may still be reported as half written.
+    logic [5:0] has_slots;  // DWORDs received of the doorbell slots.
+    logic [1:0] has;  // DWORDs received of segment 0.
     logic [6:0] count;  // DWORDs received.
-    logic [5:0] highest;  // Segments up to the last that anything was received of.
-    logic [6:0] needed;  // Segments, as the length says.
-    logic [WINDOWS-1:0] touched;  // Windows that anything was received of.
-    logic is_checked;  // The checksum is to be compared.
-    logic is_repeated;  // A DWORD came twice.
-    logic [39:0] sum;  // Of the DWORDs received and the secret.
+    logic [5:0] highest;  // Segments up to the last of which a DWORD was received.
+    logic [6:0] needed;  // Segments that the length requires.
+    logic [WINDOWS-1:0] touched;  // Windows of which a DWORD was received.
+    logic is_checked;  // The command has a checksum to compare.
+    logic is_repeated;  // A DWORD arrived twice.
+    logic [39:0] sum;  // The sum of the DWORDs received and the secret.
     logic [63:0] words;  // Segment 0.
   } row_t;
   localparam int unsigned ROW_WIDTH = 6 + PCB_WIDTH + 1 + 6 + 2 + 7 + 6 + 7 + WINDOWS + 1 + 1 + 40 + 64;
 
-  // ---- Signals of later stages that earlier ones look at.
+  // ---- Signals of later stages that earlier ones use.
 
   logic [63:0] x_words_now;
   logic x_is_control, x_is_handover, x_is_scan, x_is_partial, x_is_empty, x_is_slots, x_is_last, x_is_continued, x_is_management, x_claimed,
@@ -234,7 +234,7 @@ module collect_buffer #(
   logic [5:0] w_needed;
   logic [39:0] w_sum;
 
-  // ---- Stages a and b, and what goes to stage c.
+  // ---- Stages a and b, and the input of stage c.
   logic sweeping, stall, takes_control, settle_starts, settling, newest_goes, settled, issues_settling, scans_now, issues;
   logic [SWEEP_WIDTH-1:0] swept;
   logic [VCB_WIDTH-1:0] newest;
@@ -302,7 +302,7 @@ module collect_buffer #(
     end
   end
 
-  // The function that owns the page, and its part.
+  // The owner of the page, and the part of its BAR.
   logic c_owned, c_vcb_owned, c_is_management, c_is_command_line, c_is_slots_line;
   logic [FUNCTION_WIDTH-1:0] c_owner, c_vcb_owner;
   logic [1:0] c_part;
@@ -324,7 +324,7 @@ module collect_buffer #(
   assign c_is_command_line = c_line < COMMAND_LINES;
   assign c_is_slots_line = c_line == SLOTS_LINE;
 
-  // The segments that it brings: those up to the last that it touches, and those that the length in it needs.
+  // The segments up to the last that the beat touches, and those that a length in it requires.
   logic [5:0] c_highest;
   logic [6:0] c_needed;
   logic [8:0] c_length;
@@ -339,7 +339,7 @@ module collect_buffer #(
     for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) c_added = c_added + 5'(c_brought[dword]);
   end
 
-  // The state of the page, as the beats ahead leave it.
+  // The state of the page as the beats ahead leave it.
   row_t c_row, c_kept, d_row, x_row, x_next, y_row, y_resolved, z_row, swept_row;
   logic [ROW_WIDTH-1:0] written_row;
   logic [63:0] c_kept_slot, c_slot_words, d_slot_words, x_slot_words, x_slot_next, y_slot_words, z_slot_words;
@@ -485,10 +485,10 @@ module collect_buffer #(
     end
   end
 
-  // The queue pair that it names, for stage x: by the first DWORD of its command or slot, which is here or was kept. One that waits there asks
-  // again.
+  // The query, answered at stage x, for the queue pair that the first DWORD of the command or slot names; the DWORD is in this beat or was
+  // stored before. A beat that waits at stage x repeats its query.
   logic [31:0] d_first_kept, x_first_word;
-  logic [63:0] d_command_words, d_slot_kept;  // As the beat ahead leaves them.
+  logic [63:0] d_command_words, d_slot_kept;  // The values that the beat ahead leaves.
   logic [23:0] d_queue_pair_number, x_queue_pair_number;
   logic x_finds;
   logic [FUNCTION_WIDTH-1:0] x_owner;
@@ -502,7 +502,7 @@ module collect_buffer #(
   assign find_underlying_function = stall ? x_owner : d_owner;
   assign find_queue_pair_number = stall ? x_queue_pair_number : d_queue_pair_number;
 
-  // DWORDs that were not there: beside those of its window that the beats ahead brought. Counted for both cases, as it is late which is so.
+  // New DWORDs: those of the beat that no beat ahead wrote in its window. Both cases are counted, because the choice is known late.
   logic [BEAT_DWORDS-1:0] d_there;
   logic [4:0] d_added_there, d_added_to_kept, d_added_to_x;
   logic d_is_behind_x;
@@ -518,7 +518,7 @@ module collect_buffer #(
     end
   end
 
-  // Segment 0: what it says with this beat, and whether a DWORD of it came before with another value.
+  // Segment 0 with this beat, and whether a DWORD of it arrived before with another value.
   logic [63:0] d_words_now;
   logic [1:0] d_differs;
   logic [1:0] d_format, x_format;
@@ -534,7 +534,7 @@ module collect_buffer #(
   assign d_format = d_header.version != 4'(hca_spec_pkg::COMMAND_VERSION) ? FORMAT_VERSION : d_header.reserved_6 ? FORMAT_RESERVED :
       d_header.length > 9'(hca_spec_pkg::COMMAND_PAYLOAD_BYTES) ? FORMAT_LENGTH : FORMAT_RIGHT;
 
-  // PCBs that are left for it.
+  // PCBs that are left for the beat.
   logic [1:0] left_level, left_function, left_all;
   logic x_takes, x_pays_level, x_pays_function, x_pays_all;
 
@@ -635,9 +635,9 @@ module collect_buffer #(
         x_row.has_slots <= '0;
       end
     end
-    // While a checksum is made anew, PCBs may come back for the one that waits.
+    // While a checksum is computed again, PCBs may be released for the beat that waits.
     asks_again <= !reset && y_waits && !walk_done && !y_parks;
-    // A command that is older has been half written for too long.
+    // A command that began at `oldest` or earlier has been half written for too long.
     has_limit <= half_written_limit != '0 && now >= half_written_limit;
     oldest <= now - half_written_limit;
   end
@@ -648,7 +648,7 @@ module collect_buffer #(
   assign x_writes = x_valid && !x_is_control && !x_is_scan && x_claimed && !x_is_empty;
   assign x_may_bring = x_writes && x_may_be_command;
 
-  // Only a cancel gets through to a VCB in error, whatever comes with it.
+  // A VCB in error accepts only a cancel, whatever else the beat contains.
   logic [PCB_WIDTH-1:0] pool_buffer, management_buffer, dedicated_buffer, x_buffer;
   assign x_is_command = x_may_bring && x_is_open;
   assign x_is_slot = x_writes && (x_is_error ? x_may_cancel && x_slot == 2'd2 : x_is_slots && !x_is_closed);
@@ -672,7 +672,7 @@ module collect_buffer #(
   assign x_opens = x_controls && x_command == OPEN && !x_is_management && x_is_closed;
   assign x_buffer = x_locks ? management_buffer : x_is_free ? pool_buffer : x_row.bound;
 
-  // The DWORDs received, with those of the beat.
+  // The DWORDs received, including those of the beat.
   logic [1:0] x_has_before, x_has;
   logic [6:0] x_count_before, x_count;
   logic x_had_length, x_has_length, x_is_whole, x_passes_length, x_checked_now, x_repeated_now;
@@ -682,7 +682,7 @@ module collect_buffer #(
   assign x_has_length = x_has == 2'b11;
   assign x_count_before = x_is_free ? '0 : x_row.count;
   assign x_count = x_count_before + {2'd0, x_is_free || !x_touched ? x_added : x_added_there};
-  // A command that one beat brings is whole at once; else what it brings is added to what was there.
+  // A command in a single beat is complete at once; otherwise the new DWORDs are added to those received.
   assign x_is_whole = x_is_free ? x_alone : adds_up(x_row.count, {2'd0, x_touched ? x_added_there : x_added}, {x_needed[5:0], 1'b0});
   assign x_passes_length = x_highest > x_needed[5:0] || !x_is_free && x_row.highest > x_needed[5:0];
   assign x_received_now = (x_is_free || !x_touched ? '0 : x_received) | x_brought;
@@ -783,7 +783,7 @@ module collect_buffer #(
     end
   end
 
-  // When commands began.
+  // The start times of commands.
   list_memory #(
       .WIDTH(64),
       .SIZE(VIRTUAL_COLLECT_BUFFERS),
@@ -813,14 +813,14 @@ module collect_buffer #(
   hca_spec_pkg::command_header_t y_header;
   logic [8:0] x_outcome, y_outcome;
 
-  // A command that waits for its sum is set aside in the clock after it came, where no beat of its page is behind it.
+  // A command that waits for its sum is set aside in the clock after it arrived at stage y, if no beat of its page is behind it.
   assign y_parks = y_waits && y_may_park;
   assign w_walks = w_valid && !w_summed;
   assign w_is_due = w_summed && !w_issued;
   always_ff @(posedge clock) begin
     y_may_park <= y_waits && y_is_new && !w_valid && !(x_valid && x_page == y_page) && !(d_valid && d_page == y_page)
         && !(c_valid && c_same_y);
-    y_may_walk <= y_waits && !w_walks;  // The secret is there.
+    y_may_walk <= y_waits && !w_walks;  // The secret has been read.
     if (reset || x_goes && x_is_summed) w_valid <= 1'b0;
     else if (y_parks) w_valid <= 1'b1;
     w_summed <= !reset && w_valid && (w_summed || walk_done);
@@ -839,7 +839,7 @@ module collect_buffer #(
   assign y_header = {448'd0, y_row.words};
   always_comb begin
     y_resolved = y_row;
-    if (y_walks) y_resolved.state = SUMMING;  // Its sum is not there yet.
+    if (y_walks) y_resolved.state = SUMMING;  // Its sum is not known yet.
     else if (y_fails) begin
       y_resolved.state = ERROR;
       y_resolved.has_slots = '0;
@@ -915,7 +915,7 @@ module collect_buffer #(
     end
   end
 
-  // ---- Behind it: what its page has become, and a PCB that it gives back.
+  // ---- Stage z: the new state of the page, and a PCB that is released.
   logic z_gives;
   logic [PCB_WIDTH-1:0] z_buffer;
   always_ff @(posedge clock) begin
@@ -980,7 +980,7 @@ module collect_buffer #(
       .*
   );
 
-  // ---- The checksum: of the DWORDs as they come, or of what the buffers hold where one came twice.
+  // ---- The checksum: of the DWORDs as they arrive, or of the content of the buffers if one arrived twice.
   logic [BEATS_WIDTH-1:0] walk_beat;
   logic [BEAT_BYTES*8-1:0] walk_data;
 
@@ -1041,7 +1041,7 @@ module collect_buffer #(
       .*
   );
 
-  // ---- What goes out.
+  // ---- Outputs.
   logic unused_outcome;
   assign unused_outcome = &{1'b0, x_header, y_header};
   collect_buffer_units #(
@@ -1109,7 +1109,7 @@ module collect_buffer #(
       .*
   );
 
-  // As long as a reset sweeps, what was before it is not told.
+  // While a reset sweeps, the state from before it is hidden.
   logic inspects_management, swept_when_asked;
   always_ff @(posedge clock) begin
     inspects_management <= inspect_page[VCB_WIDTH];

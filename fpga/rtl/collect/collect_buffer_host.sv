@@ -33,24 +33,24 @@ module collect_buffer_host #(
 
     output logic host_beat,
     input logic host_beat_ready,
-    output logic [ADDRESS_WIDTH-1:0] host_beat_address,  // Where the beat begins.
+    output logic [ADDRESS_WIDTH-1:0] host_beat_address,  // The first address of the beat.
     output logic [USER_WIDTH-1:0] host_beat_user,
     output logic [BEAT_BYTES*8-1:0] host_beat_data,
     output logic [BEAT_BYTES-1:0] host_beat_strobes
 );
   localparam int unsigned RESPONSES_WIDTH = 4;
 
-  logic busy;  // A burst is under way.
+  logic busy;  // A burst is in progress.
   logic [ADDRESS_WIDTH-1:0] address;
   logic [2:0] size;
   logic [USER_WIDTH-1:0] user;
-  logic [RESPONSES_WIDTH-1:0] responses;  // Owed to the host.
+  logic [RESPONSES_WIDTH-1:0] responses;  // Responses that the host has not received yet.
   logic taken;
   logic ends;
   logic begins;
   logic unused_length;
 
-  assign unused_length = &{1'b0, awlen};  // wlast tells.
+  assign unused_length = &{1'b0, awlen};  // wlast ends the burst.
   assign host_beat = busy && wvalid;
   assign wready = busy && host_beat_ready;
   assign taken = host_beat && host_beat_ready;
@@ -77,7 +77,7 @@ module collect_buffer_host #(
       size <= awsize;
       user <= awuser;
     end else if (taken) begin
-      // The next beat begins at the next multiple of its size.
+      // The next beat starts at the next multiple of the beat size.
       address <= (address >> size << size) + (ADDRESS_WIDTH'(1) << size);
     end
   end

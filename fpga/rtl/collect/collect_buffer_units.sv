@@ -15,21 +15,21 @@ module collect_buffer_units #(
     input logic rings,
     input logic refuses,
     input logic [7:0] reason,
-    input logic collected,  // In a PCB: kicks, unless its checksum differs.
+    input logic collected,  // The command is complete in a PCB and is kicked unless its checksum differs.
     input logic takes_kick_number,
     input logic tells_half_written,
 
-    // The page, its function, and what the beat says.
+    // The page, its function, and the fields of the beat.
     input logic [VCB_WIDTH:0] page,
     input logic is_management,
     input logic [FUNCTION_WIDTH-1:0] underlying_function,
     input logic [PCB_WIDTH-1:0] buffer,
     input hca_spec_pkg::command_header_t header,
-    input logic [47:0] known_segment_0,  // 0 as long as it is not there.
+    input logic [47:0] known_segment_0,  // 0 until segment 0 has arrived.
     input logic [63:0] first_write,
     input logic [1:0] slot,
     input hca_spec_pkg::doorbell_slot_write_t ring,
-    input hca_spec_pkg::quality_of_service_level_t named_level,  // Of the queue pair that a slot names.
+    input hca_spec_pkg::quality_of_service_level_t named_level,  // The level of the queue pair that a slot names.
     input logic [9:0] first_dword,
 
     output logic kick,

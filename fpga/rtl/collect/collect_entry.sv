@@ -48,7 +48,7 @@ module collect_entry #(
     input logic [PAGE_WIDTH-1:0] control_page,
     input logic control_done,
 
-    // The division's steps, see division_settling; the command that is set aside.
+    // Steps of a division (see division_settling), and the command that is set aside.
     output logic settle_starts,
     input logic settling,
     input logic newest_goes,
@@ -64,7 +64,7 @@ module collect_entry #(
     output logic sweeping,
     output logic [SWEEP_WIDTH-1:0] swept,
 
-    // To stage c, unless it stalls.
+    // Outputs to stage c, valid unless it stalls.
     input logic stall,
     output logic issues,
     output logic takes_control,
@@ -72,8 +72,8 @@ module collect_entry #(
     output logic [PAGE_WIDTH-1:0] issued_page,
 
     // The beat at stage b.
-    output logic [OFFSET_WIDTH-1:0] b_offset,  // Of its first byte lane.
-    output logic [OFFSET_WIDTH-3:0] b_first_dword,  // Of the page, with which the write begins.
+    output logic [OFFSET_WIDTH-1:0] b_offset,  // The offset of its first byte lane.
+    output logic [OFFSET_WIDTH-3:0] b_first_dword,  // The DWORD of the page at which the write starts.
     output logic [FUNCTION_WIDTH:0] b_user,
     output logic [BEAT_BYTES*8-1:0] b_data,
     output logic [511:0] b_line_data,
@@ -123,7 +123,7 @@ module collect_entry #(
   logic [OFFSET_WIDTH-1:0] a_offset;
   logic [LINE_DWORDS-1:0] a_dwords;
   logic a_is_partial, a_is_slots, b_valid;
-  logic [2:0] a_slots, b_slots;  // Still to be gone through.
+  logic [2:0] a_slots, b_slots;  // Slots that have not entered yet.
   logic [PAGE_WIDTH-1:0] b_page;
 
   write_portion #(
@@ -141,7 +141,7 @@ module collect_entry #(
 
   assign b_takes = !b_valid || b_leaves;
   assign b_line_data = {(64 / BEAT_BYTES) {b_data}};
-  // A beat that is no write of slots may still write the cancel slot, which a VCB in error accepts.
+  // A beat that does not write whole slots may still write the cancel slot, which a VCB in error accepts.
   assign b_slot = b_slots[0] ? 2'd0 : b_slots[1] ? 2'd1 : b_is_slots || b_offset[OFFSET_WIDTH-1:6] == SLOTS_LINE ? 2'd2 : 2'd0;
   assign b_here = b_offset[OFFSET_WIDTH-1:6] != '0 && b_offset[OFFSET_WIDTH-1:6] != SLOTS_LINE ? 2'd0 : b_slot == 2'd0 ? b_dwords[1:0] : b_slot == 2'd1 ? b_dwords[3:2] : b_dwords[5:4];
   assign b_is_last = (b_slots & (b_slots - 3'd1)) == '0;
@@ -182,7 +182,7 @@ module collect_entry #(
   assign settle_starts = takes_control && control_command == SETTLE_DIVISION;
   assign settles = newest_goes || settled;
   assign issues_settling = goes && settles;
-  assign w_issues = goes && w_is_due && !settles;  // It is one of the eight units for which there is room.
+  assign w_issues = goes && w_is_due && !settles;  // One of the eight units that unit_credit promises room for.
   assign scans_now = scan_is_due && has_credit && goes && !settling && !b_is_continued && !w_is_due && (!b_valid || scan_waits == '1);
   assign issues_scan = scans_now && !takes_control;
   assign issues_beat = b_valid && has_credit && goes && !takes_control && !settling && !scans_now && !w_is_due && !(w_valid && b_is_held);

@@ -13,15 +13,15 @@ module collect_group_table #(
     input logic clock,
     input logic reset,
 
-    // Whether there is a PCB, and a second one, for a VCB of that part: of its level's, of those that the function's levels share, of those that
-    // all share. The PCB that the asker before may take is not counted off.
+    // Whether one PCB, and whether two, are left for a VCB of that part: in its level's allotment, among those that the function's levels
+    // share, among those that all functions share. A PCB that the preceding request may take is not subtracted.
     input logic [FUNCTION_WIDTH-1:0] asked_underlying_function,
     input logic [1:0] asked_part,  // collect_group_t: low, high or function_shared.
-    output logic [1:0] left_level,  // Bit 0: one; bit 1: two.
+    output logic [1:0] left_level,  // Bit 0: one is left; bit 1: two are left.
     output logic [1:0] left_function,
     output logic [1:0] left_all,
 
-    // A PCB that was taken in the clock before, and what paid.
+    // The PCB that was taken in the preceding clock, and its payer.
     input logic take,
     input logic [FUNCTION_WIDTH-1:0] take_underlying_function,
     input logic [1:0] take_part,
@@ -29,14 +29,14 @@ module collect_group_table #(
     input logic paid_by_function,
     input logic paid_by_all,
 
-    // Whether functions hold more of what all share than there is, after a division; whether a PCB that was taken by this function for
-    // this part, given back, is one less that it borrows. Of a few clocks ago.
+    // Whether functions hold more shared PCBs than exist, after a division. Whether the release of a PCB that this function took for this
+    // part reduces the PCBs that it borrows. Both are some clocks old.
     output logic overdrawn,
     input logic [FUNCTION_WIDTH-1:0] looked_at_underlying_function,
     input logic [1:0] looked_at_part,
     output logic part_repays,
 
-    // PCBs that come back: without a kick, and after it.
+    // PCBs that are released: without a kick, and after it.
     input logic give_back,
     input logic [FUNCTION_WIDTH-1:0] give_back_underlying_function,
     input logic [1:0] give_back_part,
@@ -44,7 +44,7 @@ module collect_group_table #(
     input logic [FUNCTION_WIDTH-1:0] release_underlying_function,
     input logic [1:0] release_part,
 
-    // Changes the allotment of a function, whole or, when all together would exceed the pool, not at all.
+    // Changes all three numbers of a function, or none of them if the sum over all functions would exceed the pool.
     input logic set_allotment,
     input logic [FUNCTION_WIDTH-1:0] set_allotment_underlying_function,
     input logic [COUNT_WIDTH-1:0] set_allotment_low,
@@ -55,7 +55,7 @@ module collect_group_table #(
   localparam int unsigned SHARE = PHYSICAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
   localparam int unsigned EACH = SHARE < 4 ? SHARE : 4;
 
-  // At most seven are told: more are not taken in the clocks that the figures are old.
+  // Numbers saturate at seven: more PCBs cannot be taken while the numbers age.
   function automatic logic [2:0] few(input logic [COUNT_WIDTH-1:0] total, input logic [COUNT_WIDTH-1:0] taken);
     logic [COUNT_WIDTH-1:0] rest;
     rest = total - taken;
@@ -68,11 +68,10 @@ module collect_group_table #(
   logic [COUNT_WIDTH-1:0] all_borrowed, all_borrowed_now, shared_total;
   logic [2:0] rest_all;
   logic [COUNT_WIDTH+1:0] asked;  // Wide enough for any three numbers.
-  logic [UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] limits;  // The most that a function may ask for: what it owns and what all share.
-  logic [COUNT_WIDTH-1:0] owned_before, becomes_shared;  // By the function that asks; what is no longer its own then.
+  logic [UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] limits;  // The most that a function may be given: its own PCBs and the shared ones.
+  logic [COUNT_WIDTH-1:0] owned_before, becomes_shared;  // The PCBs that the function owned; those that become shared.
 
-  // Functions of which a count or a share changes, and of which one did in the clocks before: of the others nothing is worked out, which
-  // simulation has no work with.
+  // Functions whose counts or shares change now or changed in the preceding clocks. Only these are computed, which saves simulation time.
   logic [UNDERLYING_FUNCTIONS-1:0] takes, gives_back, releases, changes, changed, changed_before;
   assign takes = UNDERLYING_FUNCTIONS'(take) << take_underlying_function;
   assign gives_back = UNDERLYING_FUNCTIONS'(give_back) << give_back_underlying_function;
@@ -123,16 +122,16 @@ module collect_group_table #(
         end
       end
 
-      // A clock later, of the levels.
+      // One clock later: the levels.
       if (changed[number]) begin
         rests_low[3*number+:3] <= few(total_low, taken_low);
         rests_high[3*number+:3] <= few(total_high, taken_high);
         is_over_low[number] <= !over_low[COUNT_WIDTH-1] && over_low != '0;
         is_over_high[number] <= !over_high[COUNT_WIDTH-1] && over_high != '0;
-        // Taken, and not covered by the allotment of a level.
+        // PCBs taken beyond the allotments of the levels.
         beyond_levels <= (over_low[COUNT_WIDTH-1] ? '0 : over_low) + (over_high[COUNT_WIDTH-1] ? '0 : over_high) + taken_shared;
       end
-      // Two clocks later, of the function.
+      // Two clocks later: the function.
       if (changed[number] || changed_before[number]) begin
         rests_function[3*number+:3] <= few(total_shared, beyond_levels);
         borrowed[number*COUNT_WIDTH+:COUNT_WIDTH] <= over_all[COUNT_WIDTH-1] ? '0 : over_all;
@@ -141,7 +140,7 @@ module collect_group_table #(
     end
   end
 
-  // Three and four clocks later, of all.
+  // Three and four clocks later: all functions.
   always_comb begin
     all_borrowed_now = '0;
     for (int unsigned number = 0; number < UNDERLYING_FUNCTIONS; number++)
@@ -156,7 +155,7 @@ module collect_group_table #(
         looked_at_part == hca_spec_pkg::COLLECT_GROUP_HIGH ? is_over_high[looked_at_underlying_function] : 1'b1);
   end
 
-  // The PCBs taken since: the one that is told now first.
+  // The PCBs taken since, the one reported now first.
   localparam int unsigned LEVEL_AGE = 2, FUNCTION_AGE = 3, ALL_AGE = 5;
   logic [ALL_AGE-1:1] old_level, old_function, old_all;
   logic [ALL_AGE-1:0] by_level, by_function, by_all;

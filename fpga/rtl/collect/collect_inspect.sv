@@ -21,12 +21,12 @@ module collect_inspect #(
     input logic [2:0] state,
     input logic [PCB_WIDTH-1:0] buffer,
     input logic has_length,
-    input logic [6:0] needed,  // Segments.
-    input logic [WINDOWS-1:0] touched,  // Windows that anything was received of.
+    input logic [6:0] needed,  // Segments of the command.
+    input logic [WINDOWS-1:0] touched,  // Windows of which a DWORD has arrived.
     input logic refuses,
     input logic [7:0] reason,
-    // A write of a command: DWORDs of the window that are received with it, segments of it that are whole by it, and whether the length
-    // came with it. A lock begins a command that has nothing yet.
+    // A write of a command: the DWORDs of the window received up to now, the segments of the window that it completes, and whether it
+    // brings the length. A lock begins an empty command.
     input logic begins,
     input logic collects,
     input logic [WINDOW_WIDTH-1:0] window,
@@ -48,7 +48,7 @@ module collect_inspect #(
   logic [6:0] needed_then;
   logic [WINDOWS-1:0] touched_then;
   logic [WINDOW_WIDTH-1:0] window_then;
-  logic [WINDOW_SEGMENTS-1:0] whole_then, received_segments;  // Segments of a window.
+  logic [WINDOW_SEGMENTS-1:0] whole_then, received_segments;  // Per segment of a window.
   logic [SEGMENTS-1:0] unused_segments, whole_segments, last_segments;
   logic is_direct;
 

@@ -7,13 +7,13 @@ module command_memory #(
     parameter int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES)
 ) (
     input logic clock,
-    input logic may_write,  // In this clock; write_dwords say it later.
+    input logic may_write,  // Early: whether write_dwords may be set in this clock.
     input logic [BUFFER_WIDTH-1:0] write_buffer,
     input logic [BEATS_WIDTH-1:0] write_beat,
     input logic [BEAT_BYTES*8-1:0] write_data,
     input logic [BEAT_BYTES/4-1:0] write_dwords,
 
-    // A beat of a command that was fetched, in a clock in which no other is written.
+    // A beat of a fetched command, stored in a clock in which no other beat is written.
     input logic store,
     output logic store_ready,
     input logic [BUFFER_WIDTH-1:0] store_physical_collect_buffer,

@@ -5,18 +5,18 @@ module command_stream #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS
         + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
-    parameter int unsigned COMMANDS = 4,  // That can wait.
+    parameter int unsigned COMMANDS = 4,  // The number that can wait.
     parameter int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1,
     parameter int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES)
 ) (
     input logic clock,
     input logic reset,
 
-    output logic kick_started_credit,  // There is room for two more.
+    output logic kick_started_credit,  // There is room for two more commands.
     input logic kick_started,
     input hca_spec_pkg::kick_unit_t kick_started_unit,
 
-    // Command data, in the next clock, of a read that is taken.
+    // Command data, one clock after a read that is accepted.
     output logic read,
     input logic read_ready,
     output logic [PCB_WIDTH-1:0] read_physical_collect_buffer,
@@ -32,7 +32,7 @@ module command_stream #(
 );
   localparam int unsigned ENTRIES = COMMANDS > 2 ? 1 << $clog2(COMMANDS) : 2;
 
-  logic has_unit, taken, in_buffer, is_there, is_fresh;  // The beat is there, and just read.
+  logic has_unit, taken, in_buffer, is_there, is_fresh;  // The beat is present; it was read in the preceding clock.
   hca_spec_pkg::kick_unit_t unit;
   logic [$clog2(ENTRIES):0] filling;
   logic [BEATS_WIDTH-1:0] beat;
@@ -64,7 +64,7 @@ module command_stream #(
   assign command_tkeep = command_tlast ? ~({BEAT_BYTES{1'b1}} << bytes_left) : '1;
   assign command_tuser = unit;
 
-  // A beat that is read in this clock is there in the next: the one after the one that is taken, or the first.
+  // A beat that is read in this clock is present in the next: the one behind the accepted beat, or the first.
   assign read = has_unit && (!is_there || taken && !command_tlast);
   assign read_physical_collect_buffer = PCB_WIDTH'(unit.physical_collect_buffer);
   assign read_beat = taken ? beat + BEATS_WIDTH'(1) : beat;

@@ -10,7 +10,7 @@ module division_settling #(
     input logic clock,
     input logic reset,
     input logic settle_starts,
-    input logic busy,  // Something is still under way, and may change what is looked at.
+    input logic busy,  // A beat or command in progress may still change the state that is searched.
     input logic overdrawn,
 
     // The new state of a VCB; the start of its command.
@@ -27,14 +27,14 @@ module division_settling #(
     input logic part_repays,
 
     output logic settling,
-    output logic newest_goes,  // The newest is to be handed over; held until it is issued, and so is settled.
+    output logic newest_goes,  // The newest command is to be handed over. Held until it is issued, as is settled.
     output logic [VCB_WIDTH-1:0] newest,
     output logic settled,
     input logic issued
 );
-  localparam logic [3:0] REST = 4'd12;  // Until what became of the last one is in all counts.
+  localparam logic [3:0] REST = 4'd12;  // Clocks until all counts include the last command.
 
-  logic [3:0] quiet;  // Clocks for which nothing was under way.
+  logic [3:0] quiet;  // Clocks without a beat or command in progress.
   logic looks, is_looked_now, is_looked_before, was_last_now, was_last_before, has_newest, is_newer, decides;
   logic [VCB_WIDTH-1:0] looked_at, looked_at_now, looked_at_before;
   logic [63:0] newest_began, looked_at_began, looked_at_began_now;
@@ -81,7 +81,7 @@ module division_settling #(
     if (reset || !settling || busy || issued) quiet <= '0;
     else if (quiet != REST) quiet <= quiet + 4'd1;
 
-    // One round over all of them.
+    // One round over all VCBs.
     if (reset || !settling || quiet != REST) begin
       looks <= 1'b0;
       looked_at <= '0;

@@ -8,10 +8,10 @@ module doorbell_checksum #(
     parameter int unsigned DWORDS = 2
 ) (
     input logic clock,
-    input logic advance,  // A beat goes from one clock to the next; clear, they stay where they are.
+    input logic advance,  // Beats advance one stage; if clear, they stay.
     input logic [DWORDS*32-1:0] data,
     input logic [DWORDS-1:0] brought,
-    output logic [35:0] beat_sum,  // Of the beat of two clocks before.
+    output logic [35:0] beat_sum,  // The sum of the beat of two clocks ago.
 
     input logic [39:0] sum_before,
     input logic [35:0] sum_beat,
@@ -50,7 +50,7 @@ module doorbell_checksum #(
     end
   end
 
-  // Three numbers as two, and these added.
+  // Carry-save: reduces three numbers to two, then adds these.
   logic [39:0] addend, low;
   logic [38:0] high;
   assign addend = has_secret ? {8'd0, secret} : '0;
@@ -58,7 +58,7 @@ module doorbell_checksum #(
   assign high = (sum_before[38:0] & {3'd0, sum_beat}) | (sum_before[38:0] & addend[38:0]) | ({3'd0, sum_beat} & addend[38:0]);
   assign sum = low + {high, 1'b0};
 
-  // The carry of this fold need not be folded in: with it, the low half is at most 254, and no carry makes that all ones.
+  // The carry of this fold can be left out: where there is one, the low half is at most 254, which a carry cannot make all ones.
   logic [32:0] folded;
   assign folded = 33'(whole[31:0]) + 33'(whole[39:32]);
   assign agrees = folded == 33'h0_ffff_ffff;

@@ -9,7 +9,7 @@
 module kick_records #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
-    parameter int unsigned OUTSTANDING = 64,  // Of host_port.
+    parameter int unsigned OUTSTANDING = 64,  // Requests that host_port may have in flight.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
@@ -17,7 +17,7 @@ module kick_records #(
     input logic reset,
     input logic [63:0] now,  // Clock ticks.
 
-    // A kick of collect_buffer. Then a record of any other block, which knows no VCB: a scheduled kick, or the last packet of a command.
+    // A kick of collect_buffer; below, a record of another block, which knows no VCB: a scheduled kick, or the last packet of a command.
     input logic kick_record,
     input hca_spec_pkg::kick_unit_t kick_unit,
     input logic [VCB_WIDTH-1:0] kick_virtual_collect_buffer,
@@ -30,13 +30,13 @@ module kick_records #(
     input hca_spec_pkg::opcode_t record_opcode,
     input logic [63:0] record_begin,  // Clock ticks.
 
-    // The ring of a function is forgotten, while no record is under way.
+    // Forgets the ring of a function, while no record is in flight.
     input logic forget,
     input logic [FUNCTION_WIDTH-1:0] forget_underlying_function,
     output logic forget_done,
 
-    // Registers of the functions, by offset in their page. A write is taken while no record is under way, and changes nothing where it is
-    // not allowed. A register of 64 bits is written in halves and read whole, at its lower offset.
+    // Registers of the functions, by offset in their page. A write is accepted while no record is in flight; a forbidden write changes
+    // nothing. A register of 64 bits is written in halves and read whole, at its lower offset.
     input logic write,
     output logic write_ready,
     input logic [FUNCTION_WIDTH-1:0] write_underlying_function,
@@ -48,7 +48,7 @@ module kick_records #(
     input logic [15:0] read_offset,
     output logic [63:0] read_value,
 
-    // To host_port: a word is read, a line written.
+    // Requests to host_port: reads of a word, writes of a line.
     output logic request,
     input logic request_ready,
     output logic request_is_write,
@@ -60,10 +60,10 @@ module kick_records #(
     input logic answer_ok,
     input logic [FUNCTION_WIDTH-1:0] answer_underlying_function,
     input logic [63:0] answer_data,
-    output logic answer_counts  // Its ring has not been turned off meanwhile.
+    output logic answer_counts  // The ring of the answered request is still on.
 );
   localparam int unsigned ENTRIES_LOG2_MAXIMUM = 16;
-  localparam int unsigned NEARLY_FULL_LOG2 = 3;  // An eighth of the ring is left.
+  localparam int unsigned NEARLY_FULL_LOG2 = 3;  // The ring is nearly full when an eighth of it is left.
   localparam logic [15:0] NO_BUFFER = 16'hffff;
   localparam logic [FUNCTION_WIDTH-1:0] CONTROL_FUNCTION = '0;
   localparam logic [7:0] NO_LANE = 8'hff;
@@ -82,17 +82,17 @@ module kick_records #(
   localparam int unsigned PLACES = 2 << FUNCTION_WIDTH;
   localparam int unsigned OUTSTANDING_WIDTH = $clog2(OUTSTANDING) + 1;
 
-  // By function. Memories hold what registers show and records are made of; a bit says where it is not zero.
+  // By function. Memories hold the register values that records are made of; a bit of each says whether the value is not zero.
   logic [UNDERLYING_FUNCTIONS-1:0] enabled, has_written, has_size;
-  logic [UNDERLYING_FUNCTIONS*ROUND_WIDTH-1:0] rounds;  // Rings begun: what waits since before belongs to none.
-  logic [UNDERLYING_FUNCTIONS*32-1:0] drops;  // Since the ring began.
+  logic [UNDERLYING_FUNCTIONS*ROUND_WIDTH-1:0] rounds;  // Counts rings: a record that waited since an earlier ring belongs to none.
+  logic [UNDERLYING_FUNCTIONS*32-1:0] drops;  // Records dropped since the ring began.
   logic [UNDERLYING_FUNCTIONS*64-1:0] dropped_counts;
-  logic [PLACES-1:0] has_low, has_high;  // Of its ring, and of the ring's head: halves of the address.
+  logic [PLACES-1:0] has_low, has_high;  // Halves of the addresses of the ring and of its head that are not zero.
 
-  logic all_functions;  // Records of all of them go to the ring of the control function,
-  logic gathers;  // which is on.
+  logic all_functions;  // Records of all functions go to the control function's ring as well.
+  logic gathers;  // all_functions, and that ring is on.
 
-  // Records that wait.
+  // Waiting records.
   logic [3:0] filling;
   logic has_place, pushes, overflows, has_record, loads;
   logic [RECORD_WIDTH-1:0] next_record;
@@ -132,18 +132,18 @@ module kick_records #(
       .*
   );
 
-  // The one that is at work: for the ring of its function, then for that of the control function where it is to be there too. A ring is
-  // looked at in the clock before.
+  // The record in progress: for the ring of its function, then for the ring of the control function where it goes there too. The state of
+  // a ring is read one clock earlier.
   logic [2:0] state;
   logic is_gathered, finishes, goes_on, is_current, is_current_of_all, has_read;
   logic [FUNCTION_WIDTH-1:0] ring, drops_head_ring;
   logic belongs, is_nearly_full, is_nearly_full_now, is_head, has_room, drops_head, begins_writing;
   logic [OUTSTANDING_WIDTH-1:0] outstanding;  // Records that wait for their answers.
-  logic [31:0] tail, head;  // Records on their way, and written; the host's, as of the last time it was read: modulo 2^32.
+  logic [31:0] tail, head;  // Modulo 2^32: records issued; the host's head as last read.
   logic [31:0] used_then;
   logic ok_then, counts_then;
-  logic [15:0] slots;  // The entries of the ring, but one.
-  logic [16:0] threshold, threshold_written;  // As many are used where it is nearly full.
+  logic [15:0] slots;  // The entries of the ring, minus one.
+  logic [16:0] threshold, threshold_written;  // The used entries at which the ring counts as nearly full.
   logic [63:0] base;
 
   assign {type_now, unit_now, buffer_now, opcode_now, begin_now, end_now} = record_now;
@@ -298,7 +298,7 @@ module kick_records #(
   end
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    logic [1:0] lost, lost_then, lost_of_ring;  // Counted a clock later.
+    logic [1:0] lost, lost_then, lost_of_ring;  // Counted one clock later.
     assign lost = 2'(is_dropped[number]) + 2'(is_dropped_head[number]) + 2'(overflows_here[number]);
     always_ff @(posedge clock) begin
       lost_then <= reset ? '0 : lost;

@@ -13,7 +13,7 @@ module management_commands #(
     input hca_spec_pkg::kick_unit_t kick_unit,
     output logic is_under_way,
 
-    // Command data, in the next clock.
+    // Command data, one clock after the request.
     output logic read,
     output logic [PCB_WIDTH-1:0] read_physical_collect_buffer,
     output logic [BEATS_WIDTH-1:0] read_beat,

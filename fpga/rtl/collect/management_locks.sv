@@ -14,16 +14,16 @@ module management_locks #(
     input logic clock,
     input logic reset,
 
-    // One of them, held until lock_done: the read of management_lock, the writes of management_unlock and break_management_lock.
+    // One request at a time, held until lock_done: a read of management_lock, a write of management_unlock or of break_management_lock.
     input logic lock,
     input logic unlock,
     input logic break_lock,
-    input logic [FUNCTION_WIDTH-1:0] lock_underlying_function,  // Of the first two.
+    input logic [FUNCTION_WIDTH-1:0] lock_underlying_function,  // The function of the first two.
     input logic [7:0] break_physical_collect_buffer,
     output logic lock_done,
-    output logic [31:0] lock_value,  // Register management_lock.
+    output logic [31:0] lock_value,  // The value of register management_lock.
 
-    // To control_commands; and all control commands that are done.
+    // Requests to control_commands, and the completion of every control command.
     output logic request,
     output logic [2:0] request_command,
     output logic [PAGE_WIDTH-1:0] request_page,
@@ -34,7 +34,7 @@ module management_locks #(
     input logic control_granted,
     input logic [PCB_WIDTH-1:0] control_physical_collect_buffer,
 
-    // Events of a management page: a write, its kick, a refusal; and a PCB comes back.
+    // Events of a management page: a write, its kick, a refusal; and the release of a PCB.
     input logic page_write_done,
     input logic [FUNCTION_WIDTH-1:0] page_write_underlying_function,
     input logic [3:0] page_write_strobes,
@@ -45,7 +45,7 @@ module management_locks #(
     input logic release_buffer,
     input logic [PCB_WIDTH-1:0] release_physical_collect_buffer,
 
-    // Dedicated PCBs, by offset of the control registers; and one of them, by number among all PCBs.
+    // Dedicated PCBs by offset of the control registers, and one of them by its number among all PCBs.
     input logic [BUFFERS-1:0] free_buffers,
     input logic [15:0] read_offset,
     output logic [31:0] read_value,
@@ -63,7 +63,7 @@ module management_locks #(
   localparam logic [1:0] REQUEST = 2'd1;
   localparam logic [1:0] DONE = 2'd2;
 
-  // Of the PCBs for management.
+  // State of the PCBs for management.
   logic [2:0] states[MANAGEMENT_PHYSICAL_COLLECT_BUFFERS];
   logic [FUNCTION_WIDTH-1:0] owners[MANAGEMENT_PHYSICAL_COLLECT_BUFFERS];
 
@@ -72,7 +72,7 @@ module management_locks #(
         && buffer < PHYSICAL_COLLECT_BUFFERS + MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
   endfunction
 
-  // Of the function that a control command, a write or a refusal belongs to.
+  // The function that a control command, a write or a refusal belongs to.
   logic is_lock_done, is_close_done, is_refused, unused;
   logic [FUNCTION_WIDTH-1:0] control_function, refused_function;
   assign control_function = control_page[FUNCTION_WIDTH-1:0];
@@ -143,7 +143,7 @@ module management_locks #(
     if (request_done) lock_value <= value;
   end
 
-  // Reads. Of the other dedicated PCBs no more is known here than whether they are free.
+  // Reads. For the other dedicated PCBs this block knows only whether they are free.
   logic is_dedicated, is_lock_read, is_lock_queried;
   logic [PCB_WIDTH-1:0] read_buffer;
   logic [LOCK_WIDTH-1:0] read_lock, queried_lock;

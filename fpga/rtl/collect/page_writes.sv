@@ -8,10 +8,10 @@ module page_writes #(
 ) (
     input logic clock,
     input logic reset,
-    output logic under_way,  // A burst that is not answered yet, a beat that has not taken effect, or a DWORD.
-    output logic host_writes,  // Of that, the host's bursts until their last beat has taken effect.
+    output logic under_way,  // Set while a burst is not answered, a beat has not taken effect, or a DWORD is written.
+    output logic host_writes,  // The part of under_way that the host's bursts cause, until their last beat has taken effect.
 
-    // A DWORD of the management page of a function, held until it is done: it has taken effect.
+    // A DWORD for the management page of a function, held until it is done, which is when it has taken effect.
     input logic page_write,
     output logic page_write_done,
     input logic [FUNCTION_WIDTH-1:0] page_write_underlying_function,
@@ -19,10 +19,10 @@ module page_writes #(
     input logic [31:0] page_write_data,
     input logic [3:0] page_write_strobes,
 
-    // Of the host.
-    input logic collect_hold,  // No burst begins.
+    // The host's bursts.
+    input logic collect_hold,  // Keeps new bursts from beginning.
     input logic collect_enabled,
-    output logic beat_unclaimed,  // Of a burst that ends here.
+    output logic beat_unclaimed,  // Of a burst that starts while the device is disabled.
     input logic [VCB_WIDTH+11:0] collect_awaddr,
     input logic [7:0] collect_awlen,
     input logic [2:0] collect_awsize,
@@ -38,7 +38,7 @@ module page_writes #(
     output logic collect_bvalid,
     input logic collect_bready,
 
-    // To collect_buffer.
+    // Bursts to collect_buffer.
     output logic [VCB_WIDTH+12:0] pages_awaddr,
     output logic [7:0] pages_awlen,
     output logic [2:0] pages_awsize,
@@ -50,7 +50,7 @@ module page_writes #(
     output logic pages_wlast,
     output logic pages_wvalid,
     input logic pages_wready,
-    input logic pages_beat_done  // In the clock in which it is known what became of a beat, the oldest.
+    input logic pages_beat_done  // The outcome of the oldest beat is known in this clock.
 );
   localparam logic [3:0] RESPONSES = 4'd14;
   localparam logic [1:0] IDLE = 2'd0;
@@ -59,11 +59,11 @@ module page_writes #(
   localparam logic [1:0] AWAIT = 2'd3;
 
   logic [1:0] state;
-  // In collect_buffer, which has room for fewer than 16; those of them that are ahead of the DWORD: none comes in for a clock before it.
+  // Beats in collect_buffer, which has room for fewer than 16; those ahead of the DWORD. No beat enters in the clock before the DWORD.
   logic [3:0] beats, ahead;
   logic takes_beat;
   logic in_burst, ends_here, is_open, begins, ends;
-  logic [3:0] owed;  // Responses to the host.
+  logic [3:0] owed;  // Responses that the host has not received yet.
 
   assign host_writes = in_burst || beats != '0;
   assign under_way = host_writes || owed != '0 || state != IDLE;

@@ -13,12 +13,12 @@ module physical_collect_buffer_list #(
     input logic clock,
     input logic reset,
 
-    // One of the pool that can be taken in this clock.
+    // A PCB of the pool that can be taken in this clock.
     output logic pool_available,
     output logic [PCB_WIDTH-1:0] pool_buffer,
     input logic take_pool,
 
-    input logic idle,  // None is taken in this clock, nor in the next two.
+    input logic idle,  // No PCB is taken in this clock or in the next two.
 
     output logic [BUFFERS-1:0] free_buffers,
     output logic management_available,
@@ -26,7 +26,7 @@ module physical_collect_buffer_list #(
     output logic dedicated_available,
     output logic [PCB_WIDTH-1:0] dedicated_buffer,
 
-    // The PCB that was taken, of any kind, told afterwards; PCBs that come back: without a kick, and after it.
+    // The PCB that was taken, of any kind, reported afterwards; PCBs that are released: without a kick, and after it.
     input logic taken,
     input logic [PCB_WIDTH-1:0] taken_buffer,
     input logic give_back,
@@ -45,7 +45,7 @@ module physical_collect_buffer_list #(
     else free_buffers <= free_buffers & ~(BUFFERS'(taken) << taken_buffer) | comes_back;
   end
 
-  // Of the pool: not looked out yet; the lowest of them; the one that was found, as a bit; the two that are next.
+  // PCBs of the pool: free and not found yet; the lowest of these; the one found, as a bit; the next two.
   logic [POOL-1:0] left, lowest, candidate, found_before;
   logic [PCB_WIDTH-1:0] found, next_buffer;
   logic looks, has_candidate, finds, next_available, has_come_back, renews;
@@ -82,7 +82,7 @@ module physical_collect_buffer_list #(
     if (!next_available) next_buffer <= found;
   end
 
-  // Dedicated ones: few.
+  // Dedicated PCBs, which are few.
   always_comb begin
     management_available = 1'b0;
     management_buffer = '0;

@@ -18,7 +18,7 @@ module physical_collect_buffer_pool #(
     output logic pool_available,
     output logic [PCB_WIDTH-1:0] pool_buffer,
     input logic take_pool,
-    input logic idle,  // None is taken in this clock, nor in the next two.
+    input logic idle,  // No PCB is taken in this clock or in the next two.
     output logic [BUFFERS-1:0] free_buffers,
     output logic management_available,
     output logic [PCB_WIDTH-1:0] management_buffer,

@@ -8,7 +8,7 @@ module underlying_function_table #(
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
     input logic clock,
-    input logic reset,  // VCBs evenly divided, all of them for both levels.
+    input logic reset,  // Divides the VCBs evenly, all of them for both levels.
 
     input logic set_bar,
     input logic [FUNCTION_WIDTH-1:0] set_bar_underlying_function,
@@ -29,7 +29,7 @@ module underlying_function_table #(
   logic [UNDERLYING_FUNCTIONS-1:0] is_high;
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    // The first VCB of the function, and the first behind it, behind its low part and in its high one.
+    // The first VCB of the function, the first behind it, the first behind its low part, and the first of its high part.
     logic [VCB_WIDTH+1:0] base, behind, behind_low, high;
     logic [VCB_WIDTH+1:0] page;
     always_ff @(posedge clock) begin

@@ -3,12 +3,12 @@
 module write_portion #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES
 ) (
-    input logic [11:0] address,  // In its page, where it begins.
+    input logic [11:0] address,  // The first address of the beat in its page.
     input logic [BEAT_BYTES-1:0] strobes,
     input logic is_management,
 
-    output logic [11:0] offset,  // Of its first byte lane.
-    output logic [15:0] dwords,  // Of the line.
+    output logic [11:0] offset,  // The offset of its first byte lane.
+    output logic [15:0] dwords,  // Per DWORD of the line.
     output logic is_partial,
     output logic is_slots,
     output logic [2:0] slots

@@ -15,7 +15,7 @@ module data_memory #(
     input logic clock,
     input logic reset,
 
-    // The data unit that is written was `write_unit` in the clock before.
+    // The data unit to write was `write_unit` in the preceding clock.
     input logic [UNIT_WIDTH-1:0] write_unit,
     input logic write,
     input logic [ENTRY_WIDTH-1:0] write_entry,
@@ -25,13 +25,13 @@ module data_memory #(
     output logic [UNIT_WIDTH-1:0] unit,
     output logic [1:0] status,
 
-    // Flips a stored bit: bits 0 to 63 are data and 64 to 71 check bits of word 0, and so on. One at a time, until it is injected.
+    // Flips a stored bit: bits 0 to 63 are the data and 64 to 71 the check bits of word 0, and so on. One request at a time, held until done.
     input logic inject,
     input logic [ENTRY_WIDTH-1:0] inject_entry,
     input logic [BIT_WIDTH-1:0] inject_bit,
     output logic injected,
 
-    // Checks entry after entry, and corrects what is used. `scrub_used`: whether `scrub_entry` is, in this clock.
+    // Checks entry after entry and corrects the used ones. `scrub_used`: whether `scrub_entry` is used in this clock.
     input logic scrub,
     output logic [ENTRY_WIDTH-1:0] scrub_entry,
     input logic scrub_used,
@@ -79,7 +79,7 @@ module data_memory #(
       encoded[AT+:72] <= {secded_pkg::encode(words_written[word*64+:64]), words_written[word*64+:64]};
   end
 
-  // The worst of the words.
+  // The worst status of the words.
   always_comb begin
     worst = statuses[1:0];
     for (int unsigned word = 1; word < WORDS; word++)
@@ -97,8 +97,8 @@ module data_memory #(
     assign unused_bits = &{1'b0, words[WORDS*64-1:UNIT_WIDTH]};
   end
 
-  // Maintenance: what is read, and the two clocks after it.
-  logic [2:0] at_work;  // One bit at most.
+  // Maintenance: the read, and the two clocks after it.
+  logic [2:0] at_work;  // At most one bit is set.
   logic injects, begins, is_stale, writes_back, ends;
   logic [ENTRY_WIDTH-1:0] maintained_entry;
 

@@ -12,7 +12,7 @@ module entry_credits #(
 
     input logic [FUNCTION_WIDTH-1:0] look_underlying_function,
     output linked_list_queue_pkg::credit_source_t source,
-    input logic take,  // By the push that is decided on.
+    input logic take,  // The push at `source` takes a credit.
 
     input logic give_back,
     input logic [FUNCTION_WIDTH-1:0] give_back_underlying_function,
@@ -25,28 +25,28 @@ module entry_credits #(
     input logic [COUNT_WIDTH-1:0] set_shared_credits,
     input logic [COUNT_WIDTH-1:0] set_shared_cap,
 
-    // In the next clock.
+    // Valid in the next clock.
     input logic [FUNCTION_WIDTH-1:0] query_underlying_function,
     output logic [COUNT_WIDTH-1:0] query_own_held,
     output logic [COUNT_WIDTH-1:0] query_shared_held,
     output logic [COUNT_WIDTH-1:0] shared_held
 );
   localparam int unsigned WIDTH = COUNT_WIDTH + 1;
-  localparam int unsigned STRIDE = 1 << $clog2(WIDTH);  // A place among them is no sum then.
+  localparam int unsigned STRIDE = 1 << $clog2(WIDTH);  // A power of two, so that an index needs no adder.
 
-  // Held, and what is left of what is given; below zero where less was given since than is held.
+  // Credits held, and credits left; negative if the limit was lowered below the credits held.
   logic [FUNCTIONS*COUNT_WIDTH-1:0] owns_held, shares_held;
   logic [FUNCTIONS*STRIDE-1:0] owns_left, caps_left;
   logic [WIDTH-1:0] shared_left;
 
-  // Whether there are at least three, two and one.
+  // Whether at least three, two and one are left.
   function automatic logic [2:0] at_least(input logic [WIDTH-1:0] credits);
     logic [WIDTH:0] wide;
     wide = {1'b0, credits};
     at_least = credits[WIDTH-1] ? 3'b000 : {wide[WIDTH:2] != '0 || wide[1:0] == 2'b11, wide[WIDTH:1] != '0, credits != '0};
   endfunction
 
-  // The push that is decided on, and the one before it, whose credit is counted now.
+  // The push at `source`, and the one before it, whose credit is counted now.
   logic [FUNCTION_WIDTH-1:0] decided, counted;
   logic is_counted, is_same, gives_own, gives_shared;
   linked_list_queue_pkg::credit_source_t counted_source;

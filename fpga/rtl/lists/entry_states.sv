@@ -13,7 +13,7 @@ module entry_states #(
     input logic sweeps,
     input logic [ENTRY_WIDTH-1:0] sweep_entry,
 
-    // A push to this entry; in the next clock its list.
+    // A push to this entry; its list follows in the next clock.
     input logic push,
     input logic [ENTRY_WIDTH-1:0] push_entry,
     input logic pushed,
@@ -28,7 +28,7 @@ module entry_states #(
     input logic [ENTRY_WIDTH-1:0] mark_entry,
     output logic marked,
     output logic marked_used,
-    output logic marked_ready,  // A used one, as ready.
+    output logic marked_ready,  // The mark found a used entry and made it ready.
     output logic [LIST_WIDTH-1:0] marked_list,
 
     input logic [ENTRY_WIDTH-1:0] head,
@@ -38,10 +38,10 @@ module entry_states #(
 );
   localparam int unsigned SIZE = 1 << ENTRY_WIDTH;
 
-  logic [3:0] pushed_bits;  // Of scrub_entry, mark_entry, removed_entry, push_entry.
-  logic [1:0] removed_bits;  // Of scrub_entry, mark_entry.
-  logic [1:0] marked_bits;  // Of push_entry, head.
-  logic [1:0] base_bits;  // Of mark_entry, head.
+  logic [3:0] pushed_bits;  // For scrub_entry, mark_entry, removed_entry, push_entry.
+  logic [1:0] removed_bits;  // For scrub_entry, mark_entry.
+  logic [1:0] marked_bits;  // For push_entry, head.
+  logic [1:0] base_bits;  // For mark_entry, head.
   logic mark_used, is_outside;
   logic [ENTRY_WIDTH-1:0] marked_entry;
 

@@ -16,7 +16,7 @@ module free_entries #(
     input logic [ENTRY_WIDTH-1:0] give_back_entry,
     output logic [COUNT_WIDTH-1:0] entries_free
 );
-  logic [ENTRY_WIDTH:0] written, read;  // Positions; the high bit says which time round.
+  logic [ENTRY_WIDTH:0] written, read;  // Positions; the high bit counts rounds.
   logic [ENTRY_WIDTH-1:0] next_entry;
   logic moves, has_next, was_taken, was_given_back;
 

@@ -13,7 +13,7 @@ module hardware_linked_list_queue #(
     parameter int unsigned LISTS = 64,  // List identifiers, 1 to 4096; a power of two where they are content addressed.
     parameter bit CONTENT_ADDRESSED = 1'b1,
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
-    parameter bit READY_ON_PUSH = 1'b0,  // Data units need no processing here.
+    parameter bit READY_ON_PUSH = 1'b0,  // Data units are ready when pushed.
     parameter int unsigned INDEX_WIDTH = 32,
     parameter int unsigned UNIT_WIDTH = 128,  // At most 128.
     localparam int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
@@ -24,9 +24,9 @@ module hardware_linked_list_queue #(
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // The memories, after a reset; nothing is taken until it is over.
+    output logic clearing,  // The memories are swept after a reset. Until then no input is accepted.
 
-    // Inbound credits: how many data units the producer may push, those that are not answered yet among them.
+    // Inbound credits: the number of data units that the producer may push, including those not answered yet.
     output logic [COUNT_WIDTH-1:0] inbound_credits,
 
     // Adds a data unit at the tail of the list of an index, in an entry that the function pays for. Refused: full,
@@ -40,18 +40,18 @@ module hardware_linked_list_queue #(
     output logic [LIST_WIDTH-1:0] pushed_list,
     output logic [ENTRY_WIDTH-1:0] pushed_entry,
 
-    // The data unit of an entry needs no more processing: it leaves when it is the first of its list. Or it does after all: its
-    // list waits for it. empty, closed.
+    // Marks the data unit of an entry as ready, so that it leaves when it is at the head of its list, or as not ready: its
+    // list waits for it. Results: empty, closed.
     input logic mark_ready,
     input logic mark_not_ready,
     input logic [ENTRY_WIDTH-1:0] mark_entry,
     output logic marked,
     output linked_list_queue_pkg::linked_list_result_t marked_result,
 
-    // Does something with a list (see linked_list_command_t): unknown_list, closed, empty, not_ready, ready; corrupted: done, but the
-    // data unit cannot be read. Or with forward, an outbound credit being there, pops a ready list whose turn it is. Where
-    // nothing comes of that the credit is free again: `answered` is clear. Nothing is taken in a clock without `command_ready`,
-    // which is a turn of reclaiming.
+    // Executes a command (see linked_list_command_t). Results: unknown_list, closed, empty, not_ready, ready; corrupted: done, but the
+    // data unit cannot be read. `forward` pops a ready list whose turn it is, if an outbound credit is available. If no
+    // data unit leaves, the credit is free again and `answered` is clear. In a clock without `command_ready` no command is
+    // accepted, because reclaiming uses it.
     output logic command_ready,
     input logic command,
     input linked_list_queue_pkg::linked_list_command_t command_kind,
@@ -66,8 +66,8 @@ module hardware_linked_list_queue #(
     output logic [INDEX_WIDTH-1:0] answered_index,
     output logic [UNIT_WIDTH-1:0] answered_unit,
 
-    // Data units of closed lists leave in clocks without a command, and in every fourth clock; with `reclaim_ready` only: there is room
-    // for eight. They are answers of the kind reclaim_step.
+    // Data units of closed lists leave in clocks without a command, and in every fourth clock, if `reclaim_ready` says that there is room
+    // for eight. Their answers have the kind reclaim_step.
     input logic reclaim_ready,
     output logic reclaiming,
 
@@ -77,14 +77,14 @@ module hardware_linked_list_queue #(
     output logic [ENTRY_WIDTH-1:0] scrubbed_entry,
     output logic [1:0] scrubbed_status,  // secded_status_t
 
-    // Flips a stored bit. Held until it is injected.
+    // Flips a stored bit. Held until done.
     input logic inject_error,
     input logic [ENTRY_WIDTH-1:0] inject_error_entry,
     input logic [BIT_WIDTH-1:0] inject_error_bit,
     output logic error_injected,
 
-    // The most data units that a list may have, for pushes that come after it; the entry credits of a function alone; those shared, and
-    // the most of them that one function may hold.
+    // The maximum number of data units of a list, for later pushes; the entry credits of one function; the shared ones, and the most of
+    // them that one function may hold.
     input logic set_maximum,
     input logic [LIST_WIDTH-1:0] set_maximum_list,
     input logic [COUNT_WIDTH-1:0] set_maximum_data_units,
@@ -95,7 +95,7 @@ module hardware_linked_list_queue #(
     input logic [COUNT_WIDTH-1:0] set_shared_entry_credits_credits,
     input logic [COUNT_WIDTH-1:0] set_shared_entry_credits_cap,
 
-    // Data units of a list, two clocks later; entry credits of a function, and those shared that all hold, a clock later.
+    // Data units of a list, two clocks after the query; entry credits of a function, and shared ones held by all, one clock after it.
     input logic [LIST_WIDTH-1:0] query_list,
     output logic [COUNT_WIDTH-1:0] query_count,
     input logic [FUNCTION_WIDTH-1:0] query_underlying_function,
@@ -133,7 +133,7 @@ module hardware_linked_list_queue #(
     sweep <= reset ? '0 : sweep + SWEEP_WIDTH'(1);
   end
 
-  // A push in its stages. In the third it is decided on and done, in the fourth it is answered.
+  // Stages of a push. The third decides and executes it, the fourth answers.
   logic push_1, push_2, push_3;
   logic [INDEX_WIDTH-1:0] push_index_1;
   logic [UNIT_WIDTH-1:0] push_unit_1, push_unit_2, push_unit_3;
@@ -158,7 +158,7 @@ module hardware_linked_list_queue #(
     {places_2, places_1} <= {places_1, hash_places};
   end
 
-  // A command in its stages. In the third it is decided on, in the fourth it is done.
+  // Stages of a command. The third decides, the fourth executes it.
   logic valid_1, valid_2, valid_3, valid_4, forward_1, forward_2, forward_3, forward_4;
   linked_list_queue_pkg::linked_list_command_t kind_1, kind_2, kind_3, kind_4;
   logic [LIST_WIDTH-1:0] list_1, list_2, list_3, list_4;
@@ -172,8 +172,8 @@ module hardware_linked_list_queue #(
   logic [1:0] turn;
   logic [LIST_WIDTH-1:0] offered_list, closed_list;
 
-  // Steps that come after the one with which their list ended are void, for it may have been closed again.
-  logic step_ends_4, is_late_step_2, reclaimed_odd, reclaimed_odd_1, reclaimed_odd_2;  // So many lists were.
+  // Steps behind the one that ended their list are void, because the list may have been closed again.
+  logic step_ends_4, is_late_step_2, reclaimed_odd, reclaimed_odd_1, reclaimed_odd_2;  // Parity of the number of reclaimed lists.
   assign step_ends_4 = ends_4 && kind_4 == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP;
   assign is_late_step_2 = kind_2 == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP
       && (step_ends_4 || reclaimed_odd_2 != reclaimed_odd);
@@ -274,7 +274,7 @@ module hardware_linked_list_queue #(
   assign way_3 = hit_3 != '0 ? hit_3 : first_free_3;
   assign begins_3 = CONTENT_ADDRESSED ? hit_3 == '0 : !occupied_3[0];
   assign occupied_bit_3 = (way_3 & occupied_bits_3) != '0;
-  for (genvar way = 0; way < WAYS; way++) begin : gen_first_free  // Few: a carry would be later.
+  for (genvar way = 0; way < WAYS; way++) begin : gen_first_free  // A loop over few ways is faster than a carry chain.
     if (way == 0) begin : gen_first
       assign first_free_3[way] = free_3[way];
     end else begin : gen_other

@@ -12,7 +12,7 @@ module list_answers #(
     input logic clock,
     input logic reset,
 
-    // A push: its data unit in the stage before, its entry when it is accepted; its answer.
+    // A push: its data unit one stage earlier, its entry on acceptance, and its answer.
     input logic [UNIT_WIDTH-1:0] push_unit_3,
     input logic accepted_4,
     input logic [ENTRY_WIDTH-1:0] pushed_entry,
@@ -109,7 +109,7 @@ module list_answers #(
   assign answered = answers_7;
   assign answered_result = is_corrupted ? linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED : result_7;
 
-  // An entry that cannot be corrected is counted once: as long as the bits of reads and pushes for it are the same it was not.
+  // An uncorrectable entry is counted once: it has not been counted if its bits of reads and of pushes are equal.
   logic reported_bit, written_bit, reported_of_push, finds, detects, pushed_5;
   logic [ENTRY_WIDTH-1:0] found_entry, pushed_entry_5;
 

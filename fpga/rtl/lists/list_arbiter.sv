@@ -7,7 +7,7 @@ module list_arbiter #(
     parameter int unsigned LISTS = 64,
     parameter int unsigned SETTERS = 1,
     localparam int unsigned LIST_WIDTH = LISTS > 1 ? $clog2(LISTS) : 1,
-    localparam int unsigned SIZE_WIDTH = LIST_WIDTH > 1 ? LIST_WIDTH / 2 : 1,  // Of a group.
+    localparam int unsigned SIZE_WIDTH = LIST_WIDTH > 1 ? LIST_WIDTH / 2 : 1,  // Lists of a group.
     localparam int unsigned GROUP_WIDTH = LIST_WIDTH > SIZE_WIDTH ? LIST_WIDTH - SIZE_WIDTH : 1
 ) (
     input logic clock,
@@ -15,7 +15,7 @@ module list_arbiter #(
 
     input logic [SETTERS-1:0] made_ready,
     input logic [SETTERS*LIST_WIDTH-1:0] made_ready_list,
-    input logic find,  // Whether a list was found to be ready.
+    input logic find,  // Requests a ready list.
     input logic [LIST_WIDTH-1:0] find_list,
     input logic find_ready,
 
@@ -27,7 +27,7 @@ module list_arbiter #(
   localparam int unsigned GROUPS = 1 << GROUP_WIDTH;
 
   logic [GROUPS*SIZE-1:0] ready;
-  logic [GROUPS-1:0] any;  // A clock later.
+  logic [GROUPS-1:0] any;  // Valid one clock later.
 
   // The numbers come decoded in halves, from registers.
   logic [SETTERS*GROUPS-1:0] made_ready_group;
@@ -67,7 +67,7 @@ module list_arbiter #(
     end
   end
 
-  // The group after the last one, the next after it at hand. Which groups are behind the last one is kept as bits.
+  // The next group after the last one, and the one after it. A bit string marks the groups behind the last one.
   logic moves;
   logic [GROUPS-1:0] behind_last, behind, ahead;
   logic [GROUP_WIDTH-1:0] first_group, first_behind;
@@ -101,7 +101,7 @@ module list_arbiter #(
       if (moves) begin
         last_group <= next_group;
         behind_last <= ~(ahead ^ (ahead - GROUPS'(1)));
-        next_round <= ready[last_group*SIZE+:SIZE];  // The group was chosen in a clock before.
+        next_round <= ready[last_group*SIZE+:SIZE];  // The group was chosen in the preceding clock.
         next_round_group <= last_group;
       end
       if (round_moves) begin

@@ -21,10 +21,10 @@ module list_commands #(
     output logic [LIST_WIDTH-1:0] list_3,
     output logic [LIST_WIDTH-1:0] list_4,
 
-    // The push that is done, of the way that is set in `append`; its places in each way; in the next clock `appended`.
+    // The push in execution, to the way set in `append`; its places in each way; `appended` follows in the next clock.
     input logic [WAYS-1:0] push_same_1,  // The push of the third stage is to the list of the command of the first,
     input logic [WAYS-1:0] push_same_2,  // second,
-    input logic [WAYS-1:0] push_same_3,  // third, if it goes to that way.
+    input logic [WAYS-1:0] push_same_3,  // third, if the push goes to that way.
     input logic append,
     input logic [WAYS-1:0] append_way,
     input logic append_begins,
@@ -47,14 +47,14 @@ module list_commands #(
     output logic removed_4,
     output logic [ENTRY_WIDTH-1:0] head_4,
     output logic [COUNT_WIDTH-1:0] removals_4,
-    output logic ends_4,  // The list has no data unit any more.
+    output logic ends_4,  // The list becomes empty.
     output logic closes_4,
     output logic occupied_bit_4,
 
-    // Without a clock.
+    // Combinational.
     input logic [LIST_WIDTH-1:0] marked_list,
     output logic marked_closed,
-    input logic [LIST_WIDTH-1:0] query_list,  // Two clocks.
+    input logic [LIST_WIDTH-1:0] query_list,  // Answered after two clocks.
     output logic [COUNT_WIDTH-1:0] query_removals
 );
   localparam bit BLOCK = LISTS > 256;
@@ -65,7 +65,7 @@ module list_commands #(
   logic [COUNT_WIDTH-1:0] removals_read;
   logic has_peeked_read;
 
-  // Fourth stage, as what it leaves.
+  // Fourth stage: the state that the command leaves.
   logic valid_4, last_4, has_peeked_4, has_peeked_5, push_to_4;
   logic push_held_4, peeks_4, may_have_peeked_4, peeked_is_head_4, is_unknown_4, is_closed_4, is_empty_4, is_ready_4;
   linked_list_queue_pkg::linked_list_command_t kind_4;
@@ -121,11 +121,11 @@ module list_commands #(
       .read_data(query_removals)
   );
 
-  // Bits of lists: pushes turn over the first where a list begins; commands make the second the same where it ends, and the third when
-  // they remove the first data unit since it began: until then the head is what was pushed first.
-  logic [2:0] occupied_bits;  // Of the lists of stages 4, 3, 2.
+  // Bits of lists: a push that begins a list flips the first. A command that ends it makes the second equal, and a command that removes
+  // its first data unit makes the third equal: until then the head is the first data unit pushed.
+  logic [2:0] occupied_bits;  // For the lists of stages 4, 3, 2.
   logic emptied_bit, taken_bit;
-  logic [1:0] closed_bits;  // Of the marked list, and that of stage 3.
+  logic [1:0] closed_bits;  // For the marked list and the list of stage 3.
 
   lut_memory #(
       .SIZE(SIZE),
@@ -278,7 +278,7 @@ module list_commands #(
     has_peeked_5 <= has_peeked_4;
   end
 
-  // Fourth stage. The answer is made here, for it is later than what is done.
+  // Fourth stage. It forms the answer, which depends on the decision of the third.
   always_comb begin
     if (is_unknown_4) result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_UNKNOWN_LIST;
     else if (is_closed_4) result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED;
@@ -291,7 +291,7 @@ module list_commands #(
     if (kind_4 == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP) result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
   end
 
-  // After the last data unit the head is what was pushed in the same clock, if it was pushed to this list.
+  // Behind the last data unit the head is the one pushed to this list in the same clock.
   assign push_to_4 = push_held_4 && appended;
 `ifdef FPGA_VERBS_MUTANT_PUSH_WITH_LAST_REMOVAL_LOST
   assign ends_4 = removed_4 && last_4;

@@ -16,7 +16,7 @@ module list_identifier_memory #(
 ) (
     input logic clock,
 
-    // Stage 0: the place of an index in each way. Its register is the caller's.
+    // Stage 0: the place of an index in each way. The caller registers it.
     input logic [INDEX_WIDTH-1:0] hash_index,
     output logic [WAYS*PLACE_WIDTH-1:0] hash_places,
 
@@ -26,7 +26,7 @@ module list_identifier_memory #(
     output logic [WAYS*PLACE_WIDTH-1:0] places,
     input logic [WAYS-1:0] give,
 
-    // The index of a list, in the next clock.
+    // The index of a list, valid in the next clock.
     input logic [LIST_WIDTH-1:0] of_list,
     output logic [INDEX_WIDTH-1:0] index
 );
@@ -47,12 +47,12 @@ module list_identifier_memory #(
     logic [INDEX_WIDTH-1:0] index_2, index_3, index_4;
     logic [WAYS*PLACE_WIDTH-1:0] places_2;
     logic [WAYS-1:0] given;
-    logic is_same_2, is_same_3, is_before_last_2;  // As the one a stage ahead; two stages ahead.
+    logic is_same_2, is_same_3, is_before_last_2;  // Same place as the push one stage ahead; two stages ahead.
     logic [WAYS*INDEX_WIDTH-1:0] index_of;
     logic [WAY_WIDTH:0] list_way;
 
-    // Each way takes the low bits, and adds the others, part by part, rotated by its number times the number of the part: indices that
-    // follow each other have places of their own in every way, and those that meet in one way part in the next.
+    // Each way takes the low bits and adds the others, part by part, rotated by the number of the way times the number of the part.
+    // Consecutive indexes thus have different places in every way, and indexes that collide in one way differ in the next.
     logic [PARTS*PLACE_WIDTH-1:0] hash_parts;
     assign hash_parts = (PARTS * PLACE_WIDTH)'(hash_index);
     for (genvar way = 0; way < WAYS; way++) begin : gen_hash
@@ -101,7 +101,7 @@ module list_identifier_memory #(
           .read_data(found)
       );
 
-      // The last two pushes may have been given this list after its index was read.
+      // The last two pushes may have assigned this list after its index was read.
       assign was_given_4 = given[way];
       always_ff @(posedge clock) begin
         is_place_2 <= find_places[AT+:PLACE_WIDTH] == places_2[AT+:PLACE_WIDTH];
@@ -127,7 +127,7 @@ module list_identifier_memory #(
 
     logic [WAY_WIDTH:0] way_read;
     always_ff @(posedge clock) way_read <= list_way;
-    // Not index_of[way_read*INDEX_WIDTH+:INDEX_WIDTH]: for a width that is no power of two, tools may take that for a multiplier.
+    // Not index_of[way_read*INDEX_WIDTH+:INDEX_WIDTH]: if the width is not a power of two, a tool may infer a multiplier.
     always_comb begin
       index = '0;
       for (int unsigned way = 0; way < WAYS; way++)

@@ -3,7 +3,7 @@
 module list_memory #(
     parameter int unsigned WIDTH = 8,
     parameter int unsigned SIZE = 64,
-    parameter bit BLOCK = 1'b0,  // In block memory.
+    parameter bit BLOCK = 1'b0,  // Uses block memory.
     localparam int unsigned ADDRESS_WIDTH = SIZE > 1 ? $clog2(SIZE) : 1
 ) (
     input logic clock,

@@ -19,20 +19,20 @@ module list_push_way #(
 
     // Third stage.
     output logic occupied,
-    output logic occupied_bit,  // Pushes turn it over where a list begins, commands make theirs the same where it ends.
+    output logic occupied_bit,  // A push that begins a list flips it; the command that ends the list makes its own equal.
     output logic closed,
     output logic full,
     output logic [ENTRY_WIDTH-1:0] tail,
-    input logic append,  // To the list of this place and way, an entry.
+    input logic append,  // Appends an entry to the list of this place and way.
     input logic begins,
     input logic [ENTRY_WIDTH-1:0] append_entry,
 
-    // The push of the clock before.
+    // The push of the preceding clock.
     input logic appended,
     input logic [ENTRY_WIDTH-1:0] appended_entry,
     output logic [COUNT_WIDTH-1:0] appended_number,
 
-    // Commands of this way: the place of that which is decided on; what the one before does.
+    // Commands to this way: the place of the command in its third stage, and the effect of the one before it.
     input logic command_here_3,
     input logic [PLACE_WIDTH-1:0] command_place_3,
     input logic command_here_4,
@@ -91,7 +91,7 @@ module list_push_way #(
       .read_data(maximum_read)
   );
 
-  // Second stage: how the counter compares with the maximum, and would with one data unit less or more.
+  // Second stage: compares the counter, and the counter plus and minus one, with the maximum.
   logic push_same_2, push_same_3, command_same_2, command_same_3, command_same_before_2;
   logic is_full, is_full_less, is_full_more;
 

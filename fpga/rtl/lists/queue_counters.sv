@@ -4,7 +4,7 @@ module queue_counters (
     input logic reset,
     input logic pushed,
     input linked_list_queue_pkg::linked_list_result_t pushed_result,
-    input logic left,  // A data unit was removed.
+    input logic left,  // A data unit was removed from its list.
     input logic left_reclaimed,
     input logic left_corrupted,
     input logic corrected,

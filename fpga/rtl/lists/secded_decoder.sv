@@ -1,7 +1,7 @@
 // Corrects a single-bit error of a stored word by its syndrome (the check bits of its data exclusive or the stored ones). If the error
 // cannot be corrected, returns the word as read.
 module secded_decoder (
-    input logic [secded_pkg::BITS-1:0] stored,  // Check bits, data.
+    input logic [secded_pkg::BITS-1:0] stored,  // The check bits, then the data.
     input logic [secded_pkg::CHECK_BITS-1:0] syndrome,
     output logic [secded_pkg::BITS-1:0] corrected,
     output logic [1:0] status  // secded_status_t
@@ -10,7 +10,7 @@ module secded_decoder (
 
   logic [secded_pkg::BITS-1:0] wrong;
 
-  // Mostly nothing is: then simulation has nothing to look for.
+  // Without a wrong bit, which is the usual case, simulation skips the search.
   always_comb begin
     wrong = '0;
     if (syndrome != '0) begin
@@ -26,7 +26,7 @@ module secded_decoder (
   assign status = syndrome == '0 ? linked_list_queue_pkg::SECDED_STATUS_CLEAN :
       linked_list_queue_pkg::SECDED_STATUS_CORRECTED;
 `else
-  // A column has an odd number of ones, and all of those with one or three stand for a bit.
+  // Every column has an odd number of ones, and each with one or three belongs to a bit.
   assign status = syndrome == '0 ? linked_list_queue_pkg::SECDED_STATUS_CLEAN :
       wrong != '0 ? linked_list_queue_pkg::SECDED_STATUS_CORRECTED : linked_list_queue_pkg::SECDED_STATUS_UNCORRECTABLE;
 `endif

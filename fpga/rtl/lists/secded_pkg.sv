@@ -9,7 +9,7 @@ package secded_pkg;
   localparam int unsigned CHECK_BITS = 8;
   localparam int unsigned BITS = DATA_BITS + CHECK_BITS;
 
-  // The columns of all data bits, that of data bit 0 lowest.
+  // The columns of all data bits, data bit 0 in the lowest place.
   function automatic logic [DATA_BITS*CHECK_BITS-1:0] columns();
     int unsigned data_bit;
     data_bit = 0;

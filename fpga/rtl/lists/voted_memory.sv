@@ -1,7 +1,7 @@
 // A lut_memory that a wrong bit does not change: it stores each word three times, and a reader gets the majority of each bit. A single-bit
 // upset, and any number of them in one of the three copies of a word, is corrected until the word is written again.
 //
-// The second copy is stored inverted, so that no tool takes the copies for one.
+// The second copy is stored inverted, so that no tool merges the copies.
 module voted_memory #(
     parameter int unsigned WIDTH = 1,
     parameter int unsigned SIZE = 64,

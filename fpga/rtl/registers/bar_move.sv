@@ -6,28 +6,28 @@ module bar_move #(
 ) (
     input logic clock,
     input logic reset,
-    input logic moving,  // Held, with the BARs, until a clock after done.
+    input logic moving,  // Held, with the BARs, until one clock after done.
     input logic [VCB_WIDTH:0] old_base,
     input logic [VCB_WIDTH:0] old_count,
     input logic [VCB_WIDTH:0] new_base,
     input logic [VCB_WIDTH:0] new_count,
     output logic done,
-    output logic allowed,  // With done.
+    output logic allowed,  // Valid with done.
 
-    // Of collect_buffer, a clock after it was looked at.
+    // The state of a VCB, from collect_buffer, one clock after the request.
     output logic looks,
     output logic [VCB_WIDTH-1:0] look_virtual_collect_buffer,
     input logic [2:0] look_state  // virtual_collect_buffer_state_t
 );
   localparam logic [VCB_WIDTH:0] LAST = (VCB_WIDTH + 1)'(VIRTUAL_COLLECT_BUFFERS);
 
-  logic [VCB_WIDTH:0] looked;  // How many have been looked at.
+  logic [VCB_WIDTH:0] looked;  // The number of VCBs checked.
   logic [VCB_WIDTH:0] old_place, new_place;
   logic changes_owner, changed_owner;
 
   assign looks = moving && looked != LAST;
   assign look_virtual_collect_buffer = looked[VCB_WIDTH-1:0];
-  // Below the base a place is beyond every count, for BARs end within the VCBs.
+  // Below the base the difference wraps beyond every count, because BARs end within the VCBs.
   assign old_place = looked - old_base;
   assign new_place = looked - new_base;
   assign changes_owner = (old_place < old_count) != (new_place < new_count);

@@ -16,10 +16,10 @@ module host_registers #(
 ) (
     input logic clock,
     input logic reset,
-    input logic device_reset,  // Clears what registers hold; an access goes on.
+    input logic device_reset,  // Clears the registers; an access in progress continues.
     input logic resetting,  // Writes wait.
     output logic reset_request,
-    output logic function_reset_request,  // For one clock.
+    output logic function_reset_request,  // Set for one clock.
     output logic [FUNCTION_WIDTH-1:0] function_reset_underlying_function,
     input logic [UNDERLYING_FUNCTIONS-1:0] function_resetting,
 
@@ -46,16 +46,17 @@ module host_registers #(
     input logic identity_known,
 
     output logic enabled,
-    output logic disable_device,  // The device was enabled, and a register says that it no longer is; held until it is done.
+    output logic disable_device,  // A register write disables the enabled device. Held until that is done.
     input logic disable_done,
     output logic [63:0] now,
     output logic [63:0] half_written_limit,
-    input logic [COUNTS-1:0] counted,  // Commands kicked, those in send queue mode, refused, writes dropped, cancelled, mode entered.
+    // Commands kicked, kicked in send queue mode, refused; writes dropped; commands cancelled; entries into the mode.
+    input logic [COUNTS-1:0] counted,
     input logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
     input logic write_unclaimed,
     input logic beat_unclaimed,
 
-    // To host_memory, whose registers lie in the pages of the functions.
+    // Accesses to host_memory, whose registers lie in the pages of the functions.
     output logic write,
     input logic write_ready,
     output logic [FUNCTION_WIDTH-1:0] write_underlying_function,
@@ -64,9 +65,9 @@ module host_registers #(
     input logic write_allowed,
     output logic [FUNCTION_WIDTH-1:0] read_underlying_function,
     output logic [15:0] read_offset,
-    input logic [63:0] read_value,  // Of lane_map_registers too.
+    input logic [63:0] read_value,  // Also the value of lane_map_registers.
 
-    // To page_writes and management_locks. Meanwhile there is no other access of this kind, and no write.
+    // Accesses to page_writes and management_locks, one at a time and without another write meanwhile.
     output logic page_write,
     input logic page_write_done,
     output logic [FUNCTION_WIDTH-1:0] page_write_underlying_function,
@@ -81,13 +82,13 @@ module host_registers #(
     input logic lock_done,
     input logic [31:0] lock_value,
 
-    // To inspect_window, which has control registers at read_offset too.
+    // Accesses to inspect_window, which also has control registers at read_offset.
     output logic select,
     output logic [31:0] select_value,
     input logic select_done,
-    input logic [63:0] window_value,  // Of lane_window, lane_map_registers and management_locks too.
+    input logic [63:0] window_value,  // Also the value of lane_window, lane_map_registers and management_locks.
 
-    // To bar_move, which looks at VCBs; meanwhile no register is read.
+    // Requests to bar_move, which checks VCBs; meanwhile no register is read.
     output logic moving,
     output logic [VCB_WIDTH:0] old_base,
     output logic [VCB_WIDTH:0] old_count,
@@ -96,8 +97,8 @@ module host_registers #(
     input logic move_done,
     input logic move_allowed,
 
-    // To lane_map_registers: a control register of 64 bits is written. wide_value has the low half that was written before, or that
-    // the register holds.
+    // To lane_map_registers: a write of a 64-bit control register. The low half of wide_value is the half that was written before, or the
+    // one that the register holds.
     output logic [15:0] wide_offset,
     input logic wide_known,
     output logic wide_now,
@@ -107,11 +108,11 @@ module host_registers #(
     input logic [31:0] wide_low,
     input logic wide_allowed,
 
-    // To virtual_kick and lane_map_reader: entries of the mapping table that have to be read from host memory.
+    // To virtual_kick and lane_map_reader: entries of the mapping table to be read from host memory.
     output logic invalidate_lanes,
     output logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
 
-    // To control_commands.
+    // Requests to control_commands.
     output logic request,
     output logic [2:0] request_command,
     output logic [VCB_WIDTH:0] request_page,
@@ -122,7 +123,7 @@ module host_registers #(
     output logic [VCB_WIDTH:0] bar_base,
     output logic [VCB_WIDTH:0] bar_count,
 
-    // To collect_buffer, which has ports of these names.
+    // To the ports of collect_buffer with these names.
     output logic set_bar,
     output logic [FUNCTION_WIDTH-1:0] set_underlying_function,
     output logic [VCB_WIDTH:0] set_bar_base,
@@ -136,18 +137,18 @@ module host_registers #(
     input logic allotment_allowed
 );
   localparam int unsigned SHARE = PHYSICAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
-  localparam int unsigned EACH = SHARE < 4 ? SHARE : 4;  // As collect_group_table begins.
+  localparam int unsigned EACH = SHARE < 4 ? SHARE : 4;  // The allotments with which collect_group_table starts.
   localparam int unsigned COUNT = VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
   localparam int unsigned PAGE_BITS = REGISTER_ADDRESS_WIDTH - 16;
   localparam int unsigned PAGES = UNDERLYING_FUNCTIONS + 2;
   localparam logic [PAGE_BITS-1:0] IDENTITY = PAGE_BITS'(0);
   localparam logic [PAGE_BITS-1:0] CONTROL = PAGE_BITS'(1);
-  localparam int unsigned WRITES_DROPPED = 3;  // Its place among what is counted.
+  localparam int unsigned WRITES_DROPPED = 3;  // Its index in `counted`.
   localparam logic [15:0] MANAGEMENT_PAGE = 16'(hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET);
   localparam logic [1:0] OKAY = 2'b00;
   localparam logic [1:0] SLVERR = 2'b10;
 
-  // As the registers have them.
+  // In the layout of the registers.
   logic [31:0] bars[UNDERLYING_FUNCTIONS];
   logic [31:0] sub_bars[UNDERLYING_FUNCTIONS];
   logic [31:0] allotments[UNDERLYING_FUNCTIONS];
@@ -156,12 +157,12 @@ module host_registers #(
 
   // Writes, one at a time.
   logic writes, waits, is_allowed, is_function, is_reset;
-  logic has_low;  // Of a control register of 64 bits, which waits for its high half.
+  logic has_low;  // The low half of a 64-bit control register was written and waits for its high half.
   logic [15:0] low_offset;
   logic [31:0] low;
   logic can_write, is_wide_low, is_wide_high;
-  logic goes_on;  // To a block that takes its time.
-  logic disabled;  // Enabled once, and no longer: management pages take no writes.
+  logic goes_on;  // The write goes to a block that answers later.
+  logic disabled;  // The device was enabled and is no longer: management pages accept no writes.
   logic disables, is_page_dropped, drops_write;
   logic [PAGE_BITS-1:0] page_now;
   logic [15:0] offset_now;
@@ -218,13 +219,13 @@ module host_registers #(
       - 16'(is_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET :
       is_sub_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET :
       hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) >> 2);
-  // With a new BAR all of it is for both levels, until the sub-BAR is written.
+  // A new BAR is for both levels until the sub-BAR is written.
   assign bar = is_bar ? register_wdata : bars[set_underlying_function];
   assign sub_bar = is_sub_bar ? register_wdata : {bar.count, 16'd0};
   always_comb begin
     other_bar = '0;
     overlaps = '0;
-    if (is_bar || is_sub_bar) begin  // Else simulation has nothing to compare.
+    if (is_bar || is_sub_bar) begin  // Saves comparisons in simulation.
       for (int unsigned number = 0; number < UNDERLYING_FUNCTIONS; number++) begin
         other_bar = bars[number];
         overlaps[number] = set_underlying_function != FUNCTION_WIDTH'(number) && bar.count != '0 && other_bar.count != '0
@@ -373,7 +374,7 @@ module host_registers #(
     end else if (write && write_ready) register_bresp <= write_allowed ? OKAY : SLVERR;
   end
 
-  // Something changes for a function: else simulation has no work with any.
+  // A value of some function changes. The condition saves simulation time.
   logic changes;
   assign changes = reset || device_reset || set_bar || set_allotment || counted != '0 || drops_write;
 
@@ -409,8 +410,8 @@ module host_registers #(
     unclaimed <= reset || device_reset ? '0 : unclaimed + 64'(write_unclaimed) + 64'(beat_unclaimed);
   end
 
-  // Reads. One of a lock waits for collect_buffer, and for a write that came before it; while a reset is under way nothing is locked. One of
-  // a VCB or PCB waits until beats that came before it have taken effect and been looked at.
+  // Reads. A read of a lock waits for collect_buffer and for earlier writes; during a reset it locks nothing. A read of a VCB or PCB waits
+  // until earlier beats have taken effect and inspect_window has read their outcome.
   localparam logic [3:0] TAKES_EFFECT = 4'd15;  // Unit: clocks.
   logic reads, is_lock, begins_lock, is_inspect;
   logic [3:0] inspect_waits;
@@ -444,7 +445,7 @@ module host_registers #(
   assign begins_lock = is_lock && !is_reset && !waits && !(register_awvalid && register_wvalid);
   assign is_reset = reset_request || resetting;
 
-  // Which registers are of 64 bits; read_offset is that of the low half.
+  // Whether the register has 64 bits; read_offset is the offset of its low half.
   function automatic logic is_wide_control(input logic [15:0] offset);
     case (32'(offset))
       hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET, hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET,

@@ -19,7 +19,7 @@ module identity_registers #(
 ) (
     input logic [11:0] address,
     output logic [31:0] data,
-    output logic known  // There is a register.
+    output logic known  // A register exists at this offset.
 );
   localparam int unsigned REGIONS = 4;
   localparam logic [11:0] REGION_0 = 12'(hca_spec_pkg::IDENTITY_REGION_OFFSET);

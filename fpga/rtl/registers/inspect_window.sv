@@ -13,16 +13,16 @@ module inspect_window #(
     input logic clock,
     input logic reset,
 
-    // Register inspect_select, in force with select_done.
+    // Register inspect_select, which takes effect with select_done.
     input logic select,
     input logic [31:0] select_value,
     output logic select_done,
 
-    // Control registers, by offset; one of 64 bits whole, at its lower offset.
+    // Control registers by offset; a 64-bit register is read whole, at its lower offset.
     input logic [15:0] read_offset,
     output logic [63:0] read_value,
 
-    // Of collect_buffer, a clock after it is asked for; inspect_taken: another asks in this clock.
+    // From collect_buffer, one clock after the request; inspect_taken: another block requests in this clock.
     output logic [PAGE_WIDTH-1:0] inspect_page,
     input logic inspect_taken,
     input logic [2:0] inspect_state,
@@ -32,7 +32,7 @@ module inspect_window #(
     input logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard_mask,
     input logic [BUFFERS-1:0] free_buffers,
 
-    // Of management_locks, in the same clock: of a dedicated PCB.
+    // From management_locks, in the same clock: the state of a dedicated PCB.
     output logic [PCB_WIDTH-1:0] query_physical_collect_buffer,
     input logic [2:0] query_state,
     input logic [FUNCTION_WIDTH-1:0] query_underlying_function
@@ -40,7 +40,7 @@ module inspect_window #(
   localparam int unsigned PAGES = VIRTUAL_COLLECT_BUFFERS + UNDERLYING_FUNCTIONS;
   localparam logic [15:0] NO_BUFFER = 16'hffff;
 
-  localparam logic [3:0] REST = 4'd12;  // Clocks until what came before the selection has taken effect.
+  localparam logic [3:0] REST = 4'd12;  // Clocks until beats before the selection have taken effect.
 
   logic looking, looked, is_found, is_turn_of_found, answers_found, answers_virtual, is_collecting, collects_it, is_there, has_last;
   logic [3:0] rest;
@@ -100,7 +100,7 @@ module inspect_window #(
     end
   end
 
-  // The state that was found may be over when it is read.
+  // The state that the search found may have changed before it is read.
   logic is_shown;
   assign is_shown = is_found && !looking && found_collects;
   assign query_physical_collect_buffer = selected;
@@ -116,7 +116,7 @@ module inspect_window #(
       physical.virtual_collect_buffer = 16'(found_page);
     end else if (!free_buffers[selected]) physical.state = hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_KICKED;
     virtual_ = '0;
-    virtual_.state[2:0] = virtual_state;  // Of which collect_buffer tells the bits.
+    virtual_.state[2:0] = virtual_state;  // collect_buffer reports these bits.
     if (virtual_state == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR) virtual_.refusal[7:0] = virtual_refusal;
     virtual_.physical_collect_buffer =
         virtual_state == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING ? 16'(virtual_buffer) : NO_BUFFER;

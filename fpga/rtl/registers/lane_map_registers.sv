@@ -5,14 +5,14 @@ module lane_map_registers #(
     parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
-    // Registers of 64 bits, by offset: of the control page, and of the page of a function. Not while one is written.
+    // Reads of 64-bit registers by offset: of the control page, and of the page of a function. Not during a write.
     input logic [15:0] read_offset,
     input logic [FUNCTION_WIDTH-1:0] read_underlying_function,
     output logic [63:0] control_read_value,
     output logic [63:0] function_read_value,
 
-    // A control register. wide_now: it is written, with wide_write in this clock, for which it has to be ready; wide_low is what its low
-    // half holds. It changes nothing where it is not allowed.
+    // A write of a control register, accepted if wide_write is set and the block is ready in the clock of wide_now; wide_low is the
+    // current low half. A forbidden write changes nothing.
     input logic [15:0] wide_offset,
     output logic wide_known,
     input logic wide_now,
@@ -22,7 +22,7 @@ module lane_map_registers #(
     output logic [31:0] wide_low,
     output logic wide_allowed,
 
-    // To lane_map_reader; what it has read is taken with fetched_lanes.
+    // Requests to lane_map_reader; fetched_lanes returns the entry that it has read.
     output logic set_lane_map_address,
     input logic set_lane_map_address_ready,
     input logic set_lane_map_address_allowed,
@@ -32,7 +32,7 @@ module lane_map_registers #(
     input logic lanes_read_known,
     input logic [63:0] lanes_read_lanes,
 
-    // To virtual_kick, which has ports of these names.
+    // To the ports of virtual_kick with these names.
     input logic [FUNCTION_WIDTH-1:0] fetch_lanes_underlying_function,
     input hca_spec_pkg::quality_of_service_level_t fetch_lanes_quality_of_service_level,
     output logic fetched_lanes,
@@ -94,7 +94,7 @@ module lane_map_registers #(
   assign set_lane_map_address = wide_write && is_address;
   assign set_lane_map_address_address = wide_value;
 
-  // Of an entry, or of one that was read; the latter waits for a clock.
+  // A write of an entry, or of a fetched entry; the latter waits one clock.
   assign writes_table = wide_now && !is_address;
   assign fetched_lanes = lanes_read && !writes_table;
   assign set_lanes = wide_write && !is_shared && !is_address && is_there || fetched_lanes && lanes_read_known;
@@ -109,7 +109,7 @@ module lane_map_registers #(
   end
   assign unused_bits = &{1'b0, lanes_read_lanes};
 
-  // The table tells of one entry at a time.
+  // The table shows one entry at a time.
   logic [ENTRY_WIDTH-1:0] queried;
   assign queried = wide_now ? entry : read_entry;
   assign query_lanes_underlying_function = FUNCTION_WIDTH'(queried[ENTRY_WIDTH-1:1]);

@@ -8,7 +8,7 @@ module lane_window #(
     input logic [15:0] read_offset,
     output logic [31:0] read_value,
 
-    // Of virtual_kick, in the same clock.
+    // From virtual_kick, in the same clock.
     output logic [LANE_WIDTH-1:0] query_lane,
     input logic [COMMANDS_WIDTH-1:0] query_commands,
     input logic [CREDIT_WIDTH-1:0] query_execution_credits_held,
