@@ -4,10 +4,11 @@ import { howToBuild, nativeFile } from './native_files.ts';
 
 import type { DmaFault, FaultRule, LinkImpairment, LinkImpairmentCounters } from './faults.ts';
 import type { QueuePairFacts, RegionFacts, Watch, WatchKind } from './observation.ts';
+import type { SysfsFunctionSetup, VfioFunctionSetup } from './pci/function_setup.ts';
 import type { ServedBoard, ServedBoardOptions, ServedFacts } from './serving.ts';
 
-// The native interface: the addon's exports with their units and errors. faults.ts, observation.ts and serving.ts hold the rest of it.
-// Offsets and lengths are in bytes. Offsets in a BAR are multiples of 4 and safe integers; 32-bit values are unsigned. Every call on a
+// The native interface: the addon's exports with their units and errors. faults.ts, observation.ts, serving.ts and
+// pci/function_setup.ts hold the rest of it. Offsets and lengths are in bytes. Offsets in a BAR are multiples of 4 and safe integers; 32-bit values are unsigned. Every call on a
 // closed object throws an Error with the code ERR_CLOSED. A wrong argument throws a TypeError or RangeError that says what would be right.
 
 /** The threads that advance a board: those that use it, its own thread, or a test that steps it. */
@@ -530,43 +531,6 @@ export interface BoardFunction {
    * device resets the function when no process has it open any more.
    */
   close(): void;
-}
-
-/** A part of a PCI function's BAR, and the sysfs file from which it is mapped. */
-export interface SysfsRange {
-  path: string;
-  bar: number;
-  /** Offset in the BAR and in the file; whole pages. */
-  offset: number;
-  bytes: number;
-  /** The file's mapping is write-combining. Default false. */
-  writeCombining?: boolean;
-}
-
-/** A PCI function through sysfs. */
-export interface SysfsFunctionSetup {
-  /** The function's file `config`. */
-  configurationPath: string;
-  /** The function's file `reset`. Without it the function is not reset. */
-  resetPath?: string;
-  ranges: readonly SysfsRange[];
-  underlyingFunction: number;
-}
-
-/** A PCI function through VFIO. */
-export interface VfioFunctionSetup {
-  /** /dev/iommu, and /dev/vfio/devices/vfioN: used instead of container and group if they can be opened. */
-  iommuPath?: string;
-  devicePath?: string;
-  /** /dev/vfio/vfio */
-  containerPath: string;
-  /** /dev/vfio/N */
-  groupPath: string;
-  /** DDDD:BB:DD.F */
-  address: string;
-  /** Width of DMA addresses in bits. Default 64. */
-  addressBits?: number;
-  underlyingFunction: number;
 }
 
 /** Exports of the addon. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
 import { IDENTITY_MAGIC_OFFSET, IDENTITY_MAGIC_RESET, PAGE_BYTES } from '../../spec/index.ts';
-import { loadAddon, type BoardFunction, type SysfsRange } from '../addon.ts';
+import { loadAddon, type BoardFunction } from '../addon.ts';
 import { readUnderlyingFunction } from '../own_function.ts';
 import { IDENTITY_BAR, readRegions, type Region } from '../regions.ts';
 import { obstaclesOf } from './obstacle.ts';
@@ -16,6 +16,8 @@ import {
   type PciHost,
 } from './pci_function.ts';
 import { resetByRegister } from './reset_by_register.ts';
+
+import type { SysfsRange } from './function_setup.ts';
 
 /**
  * Opens a PCI function through the files of sysfs, as `pci:` does: resets it, and maps its BARs, those for commands write-combining
