@@ -5,9 +5,9 @@ import { PortState, type Context } from '../index.ts';
 const lookAgainAfter = 1; // milliseconds
 
 /**
- * Until a board is at the other end of the port's link: what is sent before is lost.
+ * Waits until the port has a peer board: packets sent before are lost.
  * @param timeout seconds
- * @throws Error none comes in time; the signal's reason
+ * @throws Error no board connects in time; the signal's reason
  */
 export async function untilActive(
   context: Context,

@@ -18,17 +18,17 @@ import type { Output } from './output/output.ts';
 import type { Progress } from './output/progress.ts';
 import type { Scope } from './scope.ts';
 
-/** Each a target of binding.gyp, with the file that it makes in build/Release. */
+/** Targets of binding.gyp, each with its output file in build/Release. */
 const targets = {
   fpga_verbs: 'fpga_verbs.node',
   ibverbs: 'verbs/libibverbs.so.1',
   device_node: 'verbs/libfpga_verbs_node.so',
 } as const;
-/** The compiler reads these, in a copy beside which the package's own dependencies are found. */
+/** Inputs of the compiler. It reads a copy, from which the package's own dependencies resolve. */
 const inputs = ['native', 'binding.gyp', 'CMakeLists.txt', 'package.json'];
-/** Milliseconds between two looks at how far it is. */
+/** Milliseconds between two progress checks. */
 const pace = 500;
-/** Characters of the compiler's words that an error repeats. */
+/** Characters of the compiler's output that an error message includes. */
 const longestReason = 2000;
 
 /** The binaries could not be built. */
@@ -38,9 +38,9 @@ export class BuildError extends Error {
 
 /**
  * `hca build`: builds the addon and the library for programs of libibverbs from the sources in the package, where no package of binaries
- * fits the machine. It puts all of them in place at once; object files do not stay. JSON: {files}, the paths of what was built.
- * @param root of the package
- * @throws BuildError: it is a clone, a tool is missing, or it does not compile; nothing has changed then
+ * fits the machine. It puts all files in place at once and removes object files. JSON: {files}, the paths of what was built.
+ * @param root folder of the package
+ * @throws BuildError: the package is a clone, a tool is missing, or compiling fails; nothing is changed
  */
 export async function build(output: Output, scope: Scope, root = packageRoot): Promise<void> {
   if (existsSync(path.join(root, 'scripts/setup.mjs')))
@@ -78,7 +78,7 @@ function workFolder(root: string): string {
   }
 }
 
-/** Runs the compiler in a group of its own, which ends with the command. */
+/** Runs the compiler in a process group of its own, which ends with the command. */
 async function compile(root: string, work: string, progress: Progress, signal: AbortSignal): Promise<void> {
   const words = [path.join(root, 'scripts/build_addons.mjs'), ...Object.keys(targets)];
   const tool = spawn(process.execPath, words, {
@@ -110,7 +110,7 @@ async function compile(root: string, work: string, progress: Progress, signal: A
   if (code !== 0) throw new BuildError(`the binaries were not built: ${said.trim()}`);
 }
 
-/** Files that are compiled for the targets. CMake compiles those of the library once, node-gyp for each that has them. */
+/** Number of files to compile. CMake compiles shared files once, node-gyp once for each target. */
 function sourcesIn(root: string): number {
   const { variables } = JSON.parse(readFileSync(path.join(root, 'binding.gyp'), 'utf8')) as {
     variables: Readonly<

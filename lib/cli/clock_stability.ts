@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const clocksource = '/sys/devices/system/clocksource/clocksource0/current_clocksource';
 
-/** Reasons to distrust the clock that times are taken with; empty: none. */
+/** Reasons to distrust the clock of the measurement; empty: none. */
 export function clockWarnings(): string[] {
   const flags = new Set((/^flags\s*:(.*)$/m.exec(textOf('/proc/cpuinfo'))?.[1] ?? '').trim().split(' '));
   const missing = ['constant_tsc', 'nonstop_tsc'].filter((flag) => !flags.has(flag));
@@ -21,6 +21,6 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // not told on this machine
+    return ''; // unknown on this machine
   }
 }

@@ -1,7 +1,7 @@
 import type { CompletionQueue, CompletionWaitOptions } from '../index.ts';
 
 /**
- * Sleeps until a completion may be at one of several queues.
+ * Sleeps until one of several queues may have a completion.
  * @throws as CompletionQueue.wait
  */
 export async function completionAtAny(

@@ -5,24 +5,24 @@ import { unlessGivenUp } from '../connect/give_up.ts';
 import { meet, type MeetingPlace } from './meeting.ts';
 import type { Scope } from './scope.ts';
 
-/** Messages between the ends, in their order; `alive` at any time, and `failed` instead of any other. */
+/** Messages between the ends, in order. `alive` may come at any time, and `failed` in place of any other. */
 export type Word = 'greeting' | 'address' | 'connected' | 'ready' | 'alive' | 'done' | 'result' | 'failed';
 
 const longestLine = 2 ** 20;
 const noTime = Infinity;
-/** Milliseconds that the last words to the other end may take. */
+/** Milliseconds for the delivery of the last message. */
 const farewell = 200;
-/** Milliseconds without a word after which the kernel looks whether the other machine is there. */
+/** Milliseconds of silence after which the kernel probes the other machine. */
 const keepAliveAfter = 10_000;
 
 /**
- * The messages of two ends in two processes over TCP: lines of JSON, {say, …}. Where the other end may be a program of libibverbs,
- * which speaks another language, its first byte tells: {@link isOurs}.
+ * Exchanges messages with an end in another process over TCP: lines of JSON, {say, …}. The other end may be a program of libibverbs,
+ * which uses another format; its first byte shows which one ({@link isOurs}).
  */
 export class Conversation {
-  /** Of this end, and of the other one, as this end sees them. */
+  /** Addresses of this end and of the other end, as this end sees them. */
   readonly addresses: { readonly local: string; readonly remote: string };
-  /** The other end is a program of libibverbs: words are not for it. */
+  /** The other end is a program of libibverbs, which does not read messages. */
   isForeign = false;
   private readonly socket: Socket;
   private readonly signal: AbortSignal;
@@ -43,7 +43,7 @@ export class Conversation {
       if (this.received.length > longestLine) socket.pause();
       this.wake();
     });
-    socket.on('error', () => {}); // it has gone: the close that follows tells
+    socket.on('error', () => {}); // the close event follows
     for (const event of ['end', 'close']) {
       socket.on(event, () => {
         this.end.abort();
@@ -52,7 +52,7 @@ export class Conversation {
     }
   }
 
-  /** Meets the other end, for as long as the scope lasts; when it ends by a failure, the other end is told. @throws as meet */
+  /** Connects to the other end until the scope closes, and reports a failure of the scope to it. @throws as meet */
   static async meet(place: MeetingPlace, scope: Scope): Promise<Conversation> {
     const socket = await meet(place, scope.signal);
     return scope.hold(new Conversation(socket, scope.signal, place.timeout), (conversation, failure) =>
@@ -60,29 +60,29 @@ export class Conversation {
     );
   }
 
-  /** Aborted when the other end has gone. */
+  /** Aborted when the other end has disconnected. */
   get over(): AbortSignal {
     return this.end.signal;
   }
 
-  /** Of an end that has gone too soon: what it has said of it. */
+  /** The reason that the other end gave before it disconnected early. */
   whyOver(): Error {
     const last = readLine(this.received.toString('utf8').trimEnd().split('\n').at(-1)!);
     return last?.say === 'failed' ? failureOf(last) : gone();
   }
 
-  /** Whether what the other end says next is a line of JSON. @throws Error it says nothing, or has gone */
+  /** Whether the next message of the other end is a line of JSON. @throws Error it sends nothing, or has disconnected */
   async isOurs(): Promise<boolean> {
     while (this.received.length === 0) await this.more(this.timeout);
     return this.received[0] === '{'.charCodeAt(0);
   }
 
-  /** Bytes of another language. */
+  /** Sends bytes of another format. */
   write(text: string): void {
     this.socket.write(text, 'latin1');
   }
 
-  /** Bytes of another language. @throws Error they do not come */
+  /** Receives bytes of another format. @throws Error they do not arrive */
   async read(bytes: number): Promise<string> {
     while (this.received.length < bytes) await this.more(this.timeout);
     return this.take(bytes);
@@ -93,8 +93,8 @@ export class Conversation {
   }
 
   /**
-   * @param timeout seconds in which the other end has to say something
-   * @throws Error it says something else, or nothing, has failed or gone
+   * @param timeout seconds within which the other end must send a message
+   * @throws Error it sends another message or none, has failed or disconnected
    */
   async receive<Said>(word: Word, timeout = this.timeout): Promise<Said> {
     for (;;) {
@@ -109,12 +109,12 @@ export class Conversation {
     }
   }
 
-  /** As {@link receive}, without an end: for what ends by itself. */
+  /** As {@link receive}, without a time limit. */
   async hearAtLast<Said>(word: Word): Promise<Said> {
     return this.receive<Said>(word, noTime);
   }
 
-  /** Waits for an action of the other end, in time. @throws Error it does not; the signal's reason; what `promise` throws */
+  /** Waits for an action of the other end. @throws Error it does not act in time; the signal's reason; an error of `promise` */
   async inTime<Result>(promise: Promise<Result>, timeout = this.timeout): Promise<Result> {
     try {
       return await unlessGivenUp(promise, { signal: this.signal, timeout: timeout * 1000 });
@@ -164,7 +164,7 @@ export class Conversation {
     return taken;
   }
 
-  /** Until more has come. @throws Error it has not in time, or the other end has gone; the signal's reason */
+  /** Waits for more bytes. @throws Error none arrive in time, or the other end has disconnected; the signal's reason */
   private async more(timeout: number): Promise<void> {
     this.signal.throwIfAborted();
     if (this.over.aborted) throw gone();

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { VerbsError } from '../index.ts';
 
 /**
- * Refuses a CPU that this process may not run on: the system would leave the thread where it is, and say nothing.
- * @param option the option that names it, for the message
- * @throws VerbsError EINVAL with the CPUs that there are
+ * Refuses a CPU that this process may not use, because the system would ignore the request silently.
+ * @param option the command line option, for the message
+ * @throws VerbsError EINVAL, with the CPUs that the process may use
  */
 export function refuseForbiddenCpu(option: string, cpu: number | undefined): void {
   const allowed = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
@@ -18,7 +18,7 @@ export function refuseForbiddenCpu(option: string, cpu: number | undefined): voi
   });
 }
 
-/** Whether a list of the kernel's, `0-3,8`, has a number. */
+/** Whether a CPU list of the kernel, such as `0-3,8`, contains a number. */
 export function isListed(list: string, number: number): boolean {
   return list.split(',').some((range) => {
     const [first, last = first] = range.split('-').map(Number);

@@ -8,12 +8,12 @@ import type { Output } from './output/output.ts';
 import { table } from './output/table.ts';
 import { exchange } from './pingpong.ts';
 
-/** Measurements of messages of a size. */
+/** Measurements of one message size. */
 interface Figures {
   readonly size: number;
-  /** Of a SEND, half a round trip, median. */
+  /** Half a round trip of a SEND, median. */
   readonly microseconds: number;
-  /** RDMA WRITEs a second, many under way. */
+  /** RDMA WRITEs per second, with many outstanding. */
   readonly messagesPerSecond: number;
   readonly bytesPerSecond: number;
   /** From the last store of the command to its kick record, median. */
@@ -28,8 +28,8 @@ const doorbells = 2000;
 /**
  * `hca demo`: connects two emulated boards of this process, checks every operation byte for byte, and measures. JSON: {checks:
  * [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}.
- * @param capture file to which the packets of the checks at the first board's port are written
- * @throws Error an operation did something else than it should
+ * @param capture file for the packets of the checks, as seen at the first board's port
+ * @throws Error an operation had a wrong result
  */
 export async function demo(output: Output, capture: string | undefined, signal: AbortSignal): Promise<void> {
   const fabric = new EmulatedFabric();
@@ -40,7 +40,7 @@ export async function demo(output: Output, capture: string | undefined, signal: 
     output.text('Two boards in this process, their ports connected.\n');
     const checks = await checkAll(output, contexts, signal);
     if (capture !== undefined) boards[0]!.stopCapture();
-    await measure(contexts, sizes[0], signal); // what runs for the first time is slow
+    await measure(contexts, sizes[0], signal); // warms up
     const measured: Omit<Figures, 'doorbellNanoseconds'>[] = [];
     for (const size of sizes) {
       signal.throwIfAborted();
@@ -118,7 +118,7 @@ async function measure(
   };
 }
 
-/** Bytes of a command's payload: the message itself, or where it lies. */
+/** Bytes of a command's payload: the message inline, or its gather entry. */
 function payloadOf(size: number): number {
   return size <= largestInline ? size : gatherEntryBytes;
 }

@@ -4,11 +4,11 @@ import type { MemoryRegion } from '../index.ts';
 /** One operation that the demonstration checks. */
 export interface Check {
   readonly name: string;
-  /** @returns bytes that were compared @throws Error a byte is wrong; CompletionError */
+  /** @returns number of bytes compared @throws Error a byte is wrong; CompletionError */
   readonly run: () => Promise<number>;
 }
 
-/** Around the path MTU of 1024 B, and larger. */
+/** Sizes around the path MTU of 1024 B, and larger ones. */
 const sizes = [0, 1, 64, 1023, 1024, 1025, 4096, 65_536, 1 << 20] as const;
 const largest = 1 << 20;
 const inlineSizes = [1, 8, 31, 64] as const;
@@ -133,7 +133,7 @@ function fill({ bytes }: MemoryRegion, seed: number): void {
   for (let at = 0; at < bytes.length; at++) bytes[at] = (at * 7 + (at >> 8) * 13 + seed) & 0xff;
 }
 
-/** @returns bytes that were compared */
+/** @returns number of bytes compared */
 function compare(sent: Uint8Array, received: Uint8Array): number {
   if (Buffer.compare(sent, received) === 0) return sent.length;
   const at = sent.findIndex((byte, index) => byte !== received[index]);

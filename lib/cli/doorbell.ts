@@ -18,17 +18,17 @@ import { refuseVirtualTime } from './virtual_time.ts';
 export interface DoorbellOptions extends MeasurementOptions {
   /** Payload bytes; undefined: all of {@link sizes}. */
   readonly size: number | undefined;
-  /** File that gets every sample, as CSV. */
+  /** CSV file for every sample. */
   readonly samples: string | undefined;
-  /** File that gets a picture of the distribution of the headline, SVG. */
+  /** SVG file for a plot of the distribution of the headline. */
   readonly plot: string | undefined;
 }
 
-/** Payloads that are measured, bytes. */
+/** Measured payloads, bytes. */
 export const sizes = [0, 32, 64, 96, 128, 256] as const;
 
 /**
- * `hca doorbell`: the latency of a doorbell in parts, and the floor beside it. JSON: {device, info, warnings, measurements,
+ * `hca doorbell`: measures the latency of a doorbell in parts, and the floor beside it. JSON: {device, info, warnings, measurements,
  * fences, published}, on rtl: boards also {rtl}, their clock cycles.
  */
 export async function doorbell(
@@ -88,7 +88,7 @@ export async function doorbell(
   }
 }
 
-/** The device thread of an emulated board is pinned when the board is made: by the option, or by its device string. */
+/** The device thread of an emulated board is pinned at creation: by the option, or by the device string. */
 function withDeviceCpu(
   deviceString: string,
   given: number | undefined,
@@ -167,7 +167,7 @@ function measurementText(measurement: Measurement, { board }: DeviceInfo): strin
   ].join('');
 }
 
-/** The medians that count; beside the floor where the doorbell crosses between CPUs as it does. */
+/** The main medians, with the floor if the doorbell crosses between CPUs as the floor does. */
 function summary(measurements: readonly Measurement[], { board }: DeviceInfo): string {
   const crosses = measurements.some(({ floor }) => floor !== undefined);
   const rows = measurements.map(
@@ -196,7 +196,7 @@ function summary(measurements: readonly Measurement[], { board }: DeviceInfo): s
   )}${note}Commands are RDMA WRITEs from a queue pair to itself, so that (f) holds the way\nthrough the port and back.\n`;
 }
 
-/** The value of the scoreboard: the fences that a post does not need. */
+/** The benefit of the scoreboard: the fences that a post does not need. */
 function fencesText(fences: readonly FenceRate[], { board }: DeviceInfo): string {
   const rows = fences.map(({ commandsPerFence, storedPerSecond, completedPerSecond }, index) => [
     index === fences.length - 1
@@ -218,7 +218,7 @@ function fencesText(fences: readonly FenceRate[], { board }: DeviceInfo): string
   )}Commands of ${ratePayloadBytes} B of payload, to virtual collect buffers in turn. The scoreboard\ntakes the writes of a page in any order: commands need no fence between them.\n${note}`;
 }
 
-/** Latencies of others. */
+/** Published latencies of other adapters. */
 function publishedText(): string {
   return `\n${table(
     [{ title: 'elsewhere' }, { title: 'µs', align: 'right' }, { title: 'published in' }],
@@ -226,7 +226,7 @@ function publishedText(): string {
   )}Adapters: half of a round trip between two hosts, wire included.\n`;
 }
 
-/** Clock cycles of the blocks in RTL, a line each. */
+/** Clock cycles of the blocks in RTL, one line each. */
 function rtlText(counters: RtlCounters): string {
   const { collectBufferClocks, commandsCollected, kickClocks, leastKickClocks, mostKickClocks } = counters;
   const { clocks, commandsStarted, startClocks, leastStartClocks, mostStartClocks } = counters;

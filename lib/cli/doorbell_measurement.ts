@@ -8,7 +8,7 @@ import { doorbellProbeSetup } from './doorbell_probe_setup.ts';
 import { LoopedQueuePair } from './looped_queue_pair.ts';
 import { histogramOf, statisticsOf, type Bin, type Statistics } from './output/statistics.ts';
 
-/** The parts of a doorbell's way, in the order of their letters. */
+/** The parts of a doorbell's path, in the order of their letters. */
 export const parts = [
   { letter: 'a', name: 'callToLastStore', text: 'call to last store', ofDevice: false },
   { letter: 'b', name: 'fence', text: 'fence', ofDevice: false },
@@ -21,17 +21,17 @@ export const parts = [
 export type PartName = (typeof parts)[number]['name'];
 export type Samples = Readonly<Record<PartName, Float64Array>>;
 
-/** How it is measured. */
+/** Settings of the measurement. */
 export interface MeasurementOptions {
-  /** Stamped posts of each payload size; as many are posted without stamps. */
+  /** Posts with time stamps for each payload size; the same number is posted without. */
   readonly iterations: number;
-  /** Posts before, not measured. */
+  /** Warm-up posts, not measured. */
   readonly warmup: number;
-  /** CPU that the posting thread is pinned to. */
+  /** CPU of the posting thread. */
   readonly cpu: number | undefined;
-  /** CPU that the device thread is pinned to, and the other thread of the floor. */
+  /** CPU of the device thread, and of the other thread of the floor. */
   readonly deviceCpu: number | undefined;
-  /** Ends it between two rounds. */
+  /** Ends the measurement between two rounds. */
   readonly signal: AbortSignal;
 }
 
@@ -39,35 +39,35 @@ export interface MeasurementOptions {
 export interface Measurement {
   readonly payloadBytes: number;
   readonly parts: Readonly<Record<PartName, Statistics>>;
-  /** Of the headline, last store to record seen. */
+  /** Statistics of the headline: last store to record seen. */
   readonly histogram: readonly Bin[];
-  /** The headline as a poller sees it that looks all the time, in turns with the paced one; undefined: the device works on the posting thread. */
+  /** The headline with a poller that never pauses, in turns with the paced one; undefined: the device works on the posting thread. */
   readonly lastStoreToRecordUnpaced: Statistics | undefined;
-  /** Of post to completion. */
+  /** Statistics of post to completion. */
   readonly completionHistogram: readonly Bin[];
   /** A cache-line round trip between two threads, in turns with the posts; undefined: the device works on the posting thread. */
   readonly floor: Statistics | undefined;
-  /** Median of the headline by the median of the floor. */
+  /** Median of the headline divided by the median of the floor. */
   readonly ratio: number | undefined;
-  /** Of a whole post, its records and completion waited for: with stamps and without. */
+  /** Times of a whole post, including the wait for its record and completion: with time stamps and without. */
   readonly stampedPost: number;
   readonly unstampedPost: number;
-  /** Cost of taking the time once; a stamped post does it five times. */
+  /** Cost of one time stamp; a stamped post takes five. */
   readonly stamp: number;
   readonly clockUncertainty: number;
 }
 
-/** Rounds at least, in which stamped posts, unstamped ones and the floor take turns. */
+/** Minimum number of rounds; in each, stamped posts, unstamped posts and the floor take turns. */
 const turns = 10;
-/** Posts for which the loop lies in native code: some milliseconds, after which an interrupt is seen. */
+/** Posts of one native loop: some milliseconds, after which an interruption takes effect. */
 const postsAtOnce = 10_000;
 const recordsLog2 = 8;
 const sendQueueEntries = 64;
-/** Milliseconds after which an own device thread has gone to sleep, so that the floor has its CPU to itself. */
+/** Milliseconds after which the board's own device thread sleeps, so that the floor has its CPU alone. */
 const deviceSleeps = 6;
 
 /**
- * Measures one payload size: stamped and unstamped posts and the floor in turns, so that all see the same machine.
+ * Measures one payload size: stamped posts, unstamped posts and the floor in turns, so that all run under the same load.
  * @throws AbortError when the signal says so
  */
 export async function measure(
@@ -111,7 +111,7 @@ export async function measure(
   }
 }
 
-/** Posts of each round, `least` rounds or more where there are as many posts; their sum is `posts`. */
+/** Posts of each round. There are at least `least` rounds, if there are as many posts; the sum is `posts`. */
 export function roundsOf(posts: number, least: number): number[] {
   const rounds = Math.min(posts, Math.max(least, Math.ceil(posts / postsAtOnce)));
   const before = (round: number): number => Math.floor((round * posts) / rounds);
@@ -122,9 +122,9 @@ export function roundsOf(posts: number, least: number): number[] {
 interface Rounds {
   readonly stamped: readonly DoorbellProbeRun[];
   readonly unstamped: readonly DoorbellProbeRun[];
-  /** Of the poller that looks all the time. None: no doorbell goes from one CPU to another. */
+  /** Runs with the poller that never pauses. Empty: no doorbell crosses between CPUs. */
   readonly unpaced: readonly DoorbellProbeRun[];
-  /** None: no doorbell goes from one CPU to another. */
+  /** Empty: no doorbell crosses between CPUs. */
   readonly floors: readonly Float64Array[];
 }
 

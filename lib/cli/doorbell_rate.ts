@@ -9,17 +9,17 @@ import { doorbellProbeSetup } from './doorbell_probe_setup.ts';
 import { LoopedQueuePair } from './looped_queue_pair.ts';
 import { statisticsOf } from './output/statistics.ts';
 
-/** Commands that a program posts, by how many share a fence. */
+/** Posting rates, by the number of commands that share a fence. */
 export interface FenceRate {
   /** Commands that share a fence. */
   readonly commandsPerFence: number;
-  /** Commands a second while they are stored, fences among them: what the posting thread can give. */
+  /** Commands per second of the stores and fences alone: the limit of the posting thread. */
   readonly storedPerSecond: number;
-  /** Commands a second until they are complete. */
+  /** Commands per second up to their completion. */
   readonly completedPerSecond: number;
 }
 
-/** Rounds in which the ways to fence take turns; of each the median counts. */
+/** Rounds in which the numbers of commands per fence take turns; results are medians. */
 const turns = 9;
 const mostBuffers = 32;
 const recordsLog2 = 8;
@@ -27,7 +27,7 @@ const recordsLog2 = 8;
 export const ratePayloadBytes = 32;
 
 /**
- * The value of the scoreboard: commands stored with a fence for each, for sixteen, and with none until a virtual collect buffer's page is used again.
+ * Measures the benefit of the scoreboard: commands with a fence each, with a fence for sixteen, and with none until a page is used again.
  * @throws AbortError when the signal says so
  */
 export async function measureFences(

@@ -5,7 +5,7 @@ import { agreeOnLink, checkReach, offerOf, readOffer, withLink, type Offer } fro
 /** Settings that both ends share, by the names of the options. */
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** Of what two ends say to each other. Only ends of one version understand each other. */
+/** Version of the messages. Both ends must have the same. */
 const version = 3;
 
 interface Greeting {
@@ -14,27 +14,27 @@ interface Greeting {
   readonly offer: unknown;
 }
 
-/** An end's part of the greeting. */
+/** The greeting of one end. */
 export interface Introduction {
   readonly settings: Settings;
   readonly deviceString: string;
-  /** Of the device; only the first one of an emulated board has a link. */
+  /** Port of the device; on an emulated board only the first port has a link. */
   readonly port: number;
-  /** Whether this end is the one that waited. */
+  /** Whether this end waited for the other. */
   readonly waits: boolean;
 }
 
 /** The agreement of both ends. */
 export interface Agreement {
-  /** To open, with the link where it had none. */
+  /** The device string to open, with the agreed link if it had none. */
   readonly deviceString: string;
   readonly here: Offer;
   readonly there: Offer;
 }
 
 /**
- * Both ends tell what they do and which devices they have, and agree on a link between them.
- * @throws Error the other end does something else, or no link joins the devices: then it says which device would be right
+ * Exchanges commands, settings and devices with the other end, and agrees on a link between the devices.
+ * @throws Error the other end runs another command, or no link joins the devices; the message names a suitable device
  */
 export async function greet(
   conversation: Conversation,
@@ -59,11 +59,11 @@ export async function greet(
 }
 
 /**
- * Both ends tell their addresses, and when they are connected.
- * @param queuePairs of an address, of which the first one is looked at
+ * Exchanges addresses with the other end, connects, and waits until both ends are connected.
+ * @param queuePairs gives the queue pairs of an address, of which the first one is checked
  * @param connect connects this end to the other
  * @returns the address of the other end
- * @throws Error no link joins the devices, as their addresses tell; what `connect` throws
+ * @throws Error no link joins the devices, as their addresses tell; an error of `connect`
  */
 export async function exchangeAddresses<Address>(
   conversation: Conversation,

@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Polls without a result, about a millisecond, after which the peer may need this very CPU. */
+/** Polls without a result, about a millisecond, after which the peer may be waiting for this CPU. */
 const pollsBeforeSleep = 512;
 const sleepMilliseconds = 1;
 
-/** The pace of a loop that polls: at once for as long as something comes, then a millisecond of sleep between two looks. */
+/** Paces a polling loop: no pause while polls have results, later a sleep of a millisecond between two polls. */
 export class Idle {
   private polls = 0;
 
-  /** A turn has ended. @returns whether it is time to sleep */
+  /** Ends a turn. @returns whether to sleep */
   turn(worked: boolean): boolean {
     this.polls = worked ? 0 : this.polls + 1;
     return this.polls >= pollsBeforeSleep;

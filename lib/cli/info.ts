@@ -8,7 +8,7 @@ type Entry = readonly [name: string, value: string];
 
 const designs: Readonly<Record<number, string>> = { 1: 'emulated board', 2: 'RTL' };
 
-/** `hca info`: who the device is, in the manner of ibv_devinfo. JSON: the {@link DeviceInfo}, its regions and its ports. */
+/** `hca info`: describes the device as ibv_devinfo does. JSON: the {@link DeviceInfo}, its regions and its ports. */
 export function info(output: Output, deviceString: string, verbose: boolean): void {
   const device = openDevice(deviceString);
   try {

@@ -15,7 +15,7 @@ import { gidText } from '../watch/gid_text.ts';
 
 type Entry = readonly [name: string, value: string];
 
-/** As ibv_devinfo writes them: the name of the specification and its number. */
+/** Values as ibv_devinfo prints them: the specification's name and its number. */
 const states: Readonly<Record<number, string>> = {
   [PortState.down]: 'PORT_DOWN',
   [PortState.initialize]: 'PORT_INIT',
@@ -51,7 +51,7 @@ const hex = (value: number, digits = 0): string => `0x${value.toString(16).padSt
 const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 const mtuText = (mtu: PathMtu): string => `${smallestMtu << (mtu - PathMtu.mtu256)} (${mtu})`;
 
-/** Limits that are those of the format of commands, and of every board, by the names of ibv_devinfo. */
+/** Limits of the command format, equal on every board, by the names of ibv_devinfo. */
 export const formatLimits: readonly Entry[] = [
   ['max_sge', `${GATHER_ENTRIES}`],
   ['max_inline_data', `${COMMAND_PAYLOAD_BYTES}`],
@@ -63,7 +63,7 @@ export const formatLimits: readonly Entry[] = [
   ['atomic_cap', 'ATOMIC_HCA (1)'],
 ];
 
-/** A port as `ibv_devinfo -v` describes it; the GIDs and P_Keys that it has. */
+/** A port as `ibv_devinfo -v` describes it, with its GIDs and P_Keys. */
 export function portEntries(port: number, attributes: PortAttributes): Entry[] {
   const { linkLayer, gids, partitionKeys, mac } = attributes;
   return [
@@ -96,7 +96,7 @@ export function portEntries(port: number, attributes: PortAttributes): Entry[] {
   ];
 }
 
-/** The same for JSON: addresses as people write them. */
+/** The same for JSON, with addresses as text. */
 export function portValue(attributes: PortAttributes) {
   const { gids, mac, ...rest } = attributes;
   const addresses = gids.flatMap((gid, index) => (isZero(gid) ? [] : [{ index, gid: gidText(gid) }]));

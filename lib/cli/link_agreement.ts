@@ -4,22 +4,22 @@ import { isIP } from 'node:net';
 
 import { formatDeviceString, parseDeviceString } from '../board/index.ts';
 
-/** An end's device, and its place. */
+/** The device of an end, and its place. */
 export interface Offer {
   readonly device: string;
-  /** `open`: an emulated board without a link, which takes any. `device`: hardware. */
+  /** `open`: an emulated board without a link, which accepts any. `device`: hardware. */
   readonly kind: 'open' | 'shm' | 'udp' | 'ethernet' | 'serve' | 'fabric' | 'device';
-  /** Of the link: name, address or paths; of a served board its name. */
+  /** Name, address or paths of the link; the name of a served board. */
   readonly place: string;
   readonly linkLayer: string;
-  /** Ends of one network reach each other's loopback addresses. */
+  /** Ends with the same value reach each other's loopback addresses. */
   readonly network: string;
-  /** Ends of one memory find each other's shared memory: one machine, network and user. */
+  /** Ends with the same value share memory: one machine, network and user. */
   readonly memory: string;
-  /** Of this end and of the other one on the connection that they talk over, as this end sees them. */
+  /** Addresses of this end and of the other end on their TCP connection, as this end sees them. */
   readonly ownAddress: string;
   readonly otherAddress: string;
-  /** A name that is used once: 12 hexadecimal digits. */
+  /** A unique name: 12 hexadecimal digits. */
   readonly token: string;
 }
 
@@ -36,7 +36,7 @@ const fields = [
   'token',
 ] as const satisfies readonly (keyof Offer)[];
 
-/** @throws Error the port of an emulated board without a link is not the first: that one alone has a link */
+/** @throws Error the port is not the first of an emulated board without a link: only the first port can have one */
 export function offerOf(
   deviceString: string,
   port: number,
@@ -64,17 +64,17 @@ export function readOffer(said: unknown): Offer {
   throw new Error('the other end did not send its device; use the same hca at both ends');
 }
 
-/** Whether its device can be reached by ends of `hca` alone. */
+/** Whether only ends of `hca` can reach its device. */
 export function isOfOurOwn(deviceString: string): boolean {
   return ['open', 'shm', 'fabric'].includes(kindOf(deviceString).kind);
 }
 
-/** Whether its board takes the link that both ends agree on. */
+/** Whether its board uses the link that both ends agree on. */
 export function isOpen(deviceString: string): boolean {
   return kindOf(deviceString).kind === 'open';
 }
 
-/** A device string of an emulated board with another link. */
+/** The device string of an emulated board, with another link. */
 export function withLink(deviceString: string, link: string): string {
   const name = parseDeviceString(deviceString);
   if (name.backend !== 'emu' && name.backend !== 'rtl') return deviceString;
@@ -82,10 +82,10 @@ export function withLink(deviceString: string, link: string): string {
 }
 
 /**
- * The link that joins this end to the other; both come to the same by themselves.
- * @param waits whether this end is the one that waited for the other
- * @returns undefined: the one that its device has
- * @throws Error there is none; which device would be right
+ * Determines the link between this end and the other. Both ends compute the same result independently.
+ * @param waits whether this end waited for the other
+ * @returns undefined: the link that its device has
+ * @throws Error no link joins them; the message names a suitable device
  */
 export function agreeOnLink(here: Offer, there: Offer, waits: boolean): string | undefined {
   const emulated = ['open', 'shm'];
@@ -106,7 +106,7 @@ export function agreeOnLink(here: Offer, there: Offer, waits: boolean): string |
   return undefined;
 }
 
-/** Between two boards that take any. */
+/** The link of two boards that accept any. */
 function newLink(here: Offer, there: Offer, waits: boolean): string {
   const { token } = waits ? here : there;
   if (isOneMemory(here, there)) return `shm:hca-${token}`;
@@ -122,7 +122,7 @@ function newLink(here: Offer, there: Offer, waits: boolean): string {
 const eachItsAddress =
   "give each end --device 'emu:?link=udp:ADDRESS', with an address of its own machine that the other reaches";
 
-/** For a board that takes any link, beside one that has its own. */
+/** The link of a board that accepts any, for a peer that has its own. */
 function linkTo(fixed: Offer, open: Offer): string | undefined {
   if (fixed.kind === 'shm') return isOneMemory(fixed, open) ? `shm:${fixed.place}` : undefined;
   if (fixed.kind !== 'udp' || open.linkLayer !== 'ethernet') return undefined;
@@ -133,7 +133,7 @@ function linkTo(fixed: Offer, open: Offer): string | undefined {
   return isNear && address !== fixed.place ? `udp:${address}` : undefined;
 }
 
-/** A link that would join them: for the end that has no link of its own. */
+/** A link that would join them, for the end that has no link of its own. */
 function cure(fixed: Offer, open: Offer, where: string): string {
   const give = (device: string): string => `give --device '${device}' ${where}`;
   switch (fixed.kind) {
@@ -158,7 +158,7 @@ function cure(fixed: Offer, open: Offer, where: string): string {
   }
 }
 
-/** Of two ends that have links of their own: what cannot work is said, the rest is tried. @throws Error */
+/** Checks two ends that have links of their own. @throws Error the links cannot work together */
 function checkFixed(here: Offer, there: Offer): void {
   const ownKinds = ['shm', 'fabric'];
   if (![here, there].some(({ kind }) => ownKinds.includes(kind))) return;
@@ -186,8 +186,8 @@ function checkFixed(here: Offer, there: Offer): void {
 const ipv4Prefix = '00000000000000000000ffff';
 
 /**
- * Looks at addresses of queue pairs, 32 hexadecimal digits: boards with a UDP link and boards without one have them of different kinds.
- * @throws Error no link joins the devices; which device would be right
+ * Checks GIDs of queue pairs, 32 hexadecimal digits: boards with a UDP link have another kind than boards without.
+ * @throws Error no link joins the devices; the message names a suitable device
  */
 export function checkReach(here: Offer, ownGid: string, there: Offer, otherGid: string): void {
   const kinds = [here.kind, there.kind];
@@ -220,10 +220,10 @@ function kindOf(deviceString: string): Pick<Offer, 'kind' | 'place' | 'linkLayer
   const kind = link.slice(0, Math.max(0, colon));
   const place = link.slice(colon + 1);
   if (kind === 'shm' || kind === 'udp' || kind === 'ethernet') return { kind, place, linkLayer };
-  return { kind: 'device', place: link, linkLayer }; // opening it says what is wrong
+  return { kind: 'device', place: link, linkLayer }; // opening it reports the error
 }
 
-/** Names of what only processes of one machine, network and user share; empty where the system does not tell. */
+/** Identifiers that only processes of one machine, network and user share; empty if the system does not show them. */
 function whereabouts(): Pick<Offer, 'network' | 'memory'> {
   try {
     const machine = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -234,7 +234,7 @@ function whereabouts(): Pick<Offer, 'network' | 'memory'> {
   }
 }
 
-/** IPv4 addresses as such, where a socket of both families has them mapped. */
+/** An IPv4 address in its own notation, if a socket of both families has mapped it. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, '');
 }

@@ -9,7 +9,7 @@ import {
 import type { Output } from './output/output.ts';
 import { table } from './output/table.ts';
 
-/** `hca list`: a line for each device. JSON: [{device, backend, description, obstacles}]. @param root put before /sys, /proc and /dev */
+/** `hca list`: prints a line for each device. JSON: [{device, backend, description, obstacles}]. @param root prefix of /sys, /proc and /dev */
 export function list(output: Output, root = ''): void {
   const emulated = {
     device: 'emu:',

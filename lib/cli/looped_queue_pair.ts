@@ -2,17 +2,17 @@ import { addressOf, connectQueuePair } from '../connect/index.ts';
 import type { CompletionQueue, Context, MemoryRegion, ProtectionDomain, QueuePair } from '../index.ts';
 import { Access } from '../index.ts';
 
-/** How large its queues are. */
+/** Sizes of its queues. */
 export interface LoopedQueuePairSizes {
-  /** Work requests that the send queue takes, and completions. */
+  /** Capacity of the send queue and of the completion queue. */
   readonly entries: number;
-  /** Most inline data, bytes; the memory is as large. */
+  /** Maximum inline data, which is also the size of the memory, bytes. */
   readonly inlineBytes: number;
 }
 
 /**
- * A queue pair of the reliable connection service that is connected to itself through the loopback of port 1, ready to send, and
- * memory that it may write: what a command posts to that has to be acknowledged where there is no peer.
+ * A queue pair of the reliable connection service, connected to itself through the loopback of port 1 and ready to send, and memory
+ * that it may write. A command posts to it when posts must be acknowledged and there is no peer.
  */
 export class LoopedQueuePair {
   readonly queuePair: QueuePair;

@@ -2,24 +2,24 @@
 import { loadAddon } from '../board/addon.ts';
 import { ExitCode } from './program.ts';
 
-/** Milliseconds from a signal to the end of the process, whatever it does. */
+/** Milliseconds from a signal to the end of the process, in any case. */
 const longestEnd = 800;
 
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort());
 const words = process.argv.slice(2);
 const isRun = words[0] === 'run';
-// Another program is to start at once, also where files are slow to read: it waits for no other command's code.
+// `hca run` loads no code of other commands, so that its program starts at once even if files are slow to read.
 const commandLine = isRun
   ? (await import('./run_command.ts')).runProgramLine
   : (await import('./command_line.ts')).runCommandLine;
 try {
-  // A program that is run ends when it does.
+  // `hca run` ends when its program does.
   if (!isRun) loadAddon().promisePromptEnd(longestEnd, 'hca: interrupted\n', ExitCode.failure);
 } catch {
-  // Without the addon no command does anything: the command says so.
+  // Without the addon the command itself reports the error.
 }
-// A reader that has seen enough is no error.
+// A reader that closes the pipe is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

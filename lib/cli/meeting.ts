@@ -5,11 +5,11 @@ import { unlessGivenUp } from '../connect/give_up.ts';
 
 /** Where two ends in two processes meet. */
 export interface MeetingPlace {
-  /** Of the end that waits; none: this end waits. */
+  /** Host of the end that waits; undefined: this end waits. */
   readonly host?: string;
   /** TCP port. */
   readonly port: number;
-  /** Seconds that the other end has for an answer; that it comes at all is waited for without an end. */
+  /** Seconds for an answer of the other end. The wait for its connection has no limit. */
   readonly timeout: number;
 }
 
@@ -17,8 +17,8 @@ export interface MeetingPlace {
 export const usualPort = 18_515;
 
 /**
- * Meets the other end: the one that names a host looks for the one that waits.
- * @throws Error it cannot be met; the signal's reason
+ * Connects to the other end: the end that names a host connects to the end that waits.
+ * @throws Error the connection fails; the signal's reason
  */
 export async function meet(place: MeetingPlace, signal: AbortSignal): Promise<Socket> {
   return place.host === undefined ? waitForPeer(place, signal) : findPeer(place, place.host, signal);
@@ -47,7 +47,7 @@ async function findPeer({ port, timeout }: MeetingPlace, host: string, signal: A
     await unlessGivenUp(once(socket, 'connect'), { signal, timeout: timeout * 1000 });
     return socket;
   } catch (error) {
-    socket.on('error', () => {}); // of an attempt that was given up
+    socket.on('error', () => {}); // errors of an abandoned attempt
     socket.destroy();
     throw signal.aborted ? error : unmet(error, `TCP port ${port} of ${host}`, timeout);
   }

@@ -2,12 +2,12 @@ import { Connection } from '../connect/index.ts';
 import { Completion, CompletionError, CompletionStatus, Opcode, type Context } from '../index.ts';
 import { pathMtus } from './path_mtus.ts';
 
-/** Bytes of a message that is written inline; larger ones are gathered. */
+/** Largest inline message, bytes; larger ones are gathered. */
 export const largestInline = 64;
 const underWay = 64;
-const atOnce = 16; // posted, and completions taken
+const atOnce = 16; // work requests per batch, and completions per poll
 
-/** RDMA WRITEs of `size` bytes from one open device to another: how many a second, posted in batches, some always under way. @param mtu path MTU, bytes */
+/** RDMA WRITEs of `size` bytes per second from one open device to another, in batches, several outstanding. @param mtu path MTU, bytes */
 export function rateOf([from, to]: readonly [Context, Context], size: number, mtu: number): number {
   const [a, b] = [from, to].map((context) => new Connection(context, { pathMtu: pathMtus[mtu]! })) as [
     Connection,

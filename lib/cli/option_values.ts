@@ -2,9 +2,9 @@ import { InvalidArgumentError } from 'commander';
 
 import { pathMtus } from './path_mtus.ts';
 
-/** Bytes of the largest message: the memory of both ends can be in one process. */
+/** Largest message, bytes: one process can hold the memory of both ends. */
 export const largestMessage = 2 ** 30;
-/** Bytes of the largest datagram: the largest path MTU. */
+/** Largest datagram, bytes: the largest path MTU. */
 export const largestDatagram = 4096;
 
 /** Reads a path MTU in bytes. @throws InvalidArgumentError InfiniBand has no such path MTU */
@@ -15,8 +15,8 @@ export function mtu(text: string): number {
 
 /**
  * Reads a whole number in decimal digits.
- * @param unit of which it must be a multiple
- * @throws InvalidArgumentError it is none, or out of range
+ * @param unit the value must be a multiple of it
+ * @throws InvalidArgumentError it is not such a number, or out of range
  */
 export function wholeNumber(
   least: number,

@@ -1,4 +1,4 @@
-/** A latency that others published, for a reader to put beside the figures of `hca doorbell`. */
+/** A published latency of another adapter, printed beside the figures of `hca doorbell`. */
 export interface PublishedLatency {
   readonly what: string;
   readonly microseconds: number;
@@ -7,7 +7,7 @@ export interface PublishedLatency {
 
 const perftest = 'linux-rdma/perftest issue 131';
 
-/** Of a whole operation on an adapter, half of a round trip over a wire, and of its bus. */
+/** Latencies of whole operations (half of a round trip over a wire) and of the bus. */
 export const publishedLatencies: readonly PublishedLatency[] = [
   { what: 'ConnectX, 64 B write, inline', microseconds: 0.93, source: perftest },
   { what: 'ConnectX, 64 B write, not inline', microseconds: 1.32, source: perftest },

@@ -32,27 +32,27 @@ import { markable, meetPeer } from './pingpong_peer.ts';
 import type { Scope } from './scope.ts';
 import { openTwoBoards } from './two_boards.ts';
 
-/** Options of `hca pingpong`: those of ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong that a ping-pong within a process has. */
+/** Options of `hca pingpong`: those of ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong that apply. */
 export interface PingpongOptions {
   readonly type: QueuePairType;
   /** Bytes of a message. */
   readonly size: number;
   /** Path MTU in bytes, of {@link pathMtus}; not of UD. */
   readonly mtu: number;
-  /** Receives that are posted ahead. */
+  /** Receives posted in advance. */
   readonly rxDepth: number;
   /** Exchanges. */
   readonly iters: number;
   readonly port: number;
   readonly serviceLevel: number;
   readonly gidIndex: number;
-  /** Sleep until an event tells of a completion, instead of polling. */
+  /** Sleep until a completion event, instead of polling. */
   readonly events: boolean;
-  /** Compare what was received byte for byte at the end. */
+  /** Compare the received data byte for byte at the end. */
   readonly check: boolean;
-  /** Seconds without a message after which no more will come. */
+  /** Seconds without a message after which the run fails. */
   readonly timeout: number;
-  /** The other end is in another process; none: it is in this one. */
+  /** Where to meet the other end, in another process; undefined: it is in this one. */
   readonly peer?: MeetingPlace;
   readonly signal: AbortSignal;
 }
@@ -69,7 +69,7 @@ export interface PingpongResult {
 }
 
 const turnsBetweenClocks = 256;
-/** Milliseconds for which the event loop, and with it a signal, waits. */
+/** Milliseconds that a signal may wait for the event loop. */
 const breath = 50;
 const completionsAtOnce = 16;
 const sendWrId = 1;
@@ -148,11 +148,11 @@ export interface Player {
   readonly isDone: boolean;
   /** Begins. */
   send(): void;
-  /** Takes completions, and answers. Gives whether there were any. */
+  /** Polls completions and answers messages. Returns whether there were any. */
   advance(): boolean;
 }
 
-/** Plays ping-pong between two open devices. @param connected is told the addresses before it begins */
+/** Runs a ping-pong between two open devices. @param connected called with the addresses before it begins */
 export async function exchange(
   contexts: readonly [Context, Context],
   options: PingpongOptions,
@@ -180,13 +180,13 @@ class End implements Player {
   private readonly protectionDomain: ProtectionDomain;
   private readonly queuePair: QueuePair;
   private readonly memory: MemoryRegion;
-  /** Where a message that was received begins in the memory. */
+  /** Offset of a received message in the memory. */
   private readonly receivedAt: number;
   private readonly receive;
   private request: SendRequest;
-  private posted = 0; // receives that are not taken yet
+  private posted = 0; // unused receives
   private sending = false;
-  private due = false; // an answer is owed
+  private due = false; // an answer is due
   private readonly completions = Array.from({ length: completionsAtOnce }, () => new Completion());
 
   constructor(context: Context, options: PingpongOptions) {
@@ -241,7 +241,7 @@ class End implements Player {
     return this.sent >= this.options.iters && this.received >= this.options.iters;
   }
 
-  /** Sends as soon as the message before is complete. */
+  /** Sends as soon as the preceding message is complete. */
   send(): void {
     this.due = this.sending;
     if (this.sending) return;
@@ -249,7 +249,7 @@ class End implements Player {
     this.queuePair.postSend(this.request);
   }
 
-  /** Takes completions, and answers. @returns whether there were any */
+  /** Polls completions and answers messages. @returns whether there were any */
   advance(): boolean {
     const count = this.completionQueue.poll(this.completions);
     for (let index = 0; index < count; index++) this.take(this.completions[index]!);
@@ -286,18 +286,18 @@ class End implements Player {
   }
 }
 
-/** How it is played. */
+/** Parameters of a ping-pong. */
 export interface PlayOptions extends Pick<
   PingpongOptions,
   'size' | 'iters' | 'events' | 'timeout' | 'signal'
 > {
-  /** The service repeats what is lost. */
+  /** The service retransmits lost packets. */
   readonly isReliable: boolean;
 }
 
 /**
- * @param ends of this process, the one that is measured first @param begins whether that one sends first
- * @throws Error nothing came for long
+ * @param ends of this process, the measured one first @param begins whether that one sends first
+ * @throws Error no message for too long
  */
 export async function play(
   ends: readonly [Player, ...Player[]],

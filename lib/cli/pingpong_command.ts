@@ -13,7 +13,7 @@ import { withCapture } from './two_boards.ts';
 const services = ['rc', 'uc', 'ud', 'srq', 'rping'] as const;
 type Service = (typeof services)[number];
 const serviceTypes = { rc: 'RC', uc: 'UC', ud: 'UD' } as const;
-const defaultQueuePairs = 16; // of srq, as in ibv_srq_pingpong
+const defaultQueuePairs = 16; // for srq, as in ibv_srq_pingpong
 
 const jsonShape =
   '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}; for srq local and remote are lists';
@@ -102,7 +102,7 @@ export function addPingpongCommand(
 const queuePairsOf = ({ numQp = defaultQueuePairs }: PingpongWords): number => numQp;
 const sizeOf = (service: Service, { size = service === 'ud' ? 2048 : 4096 }: PingpongWords): number => size;
 
-/** Options that contradict the service or each other; undefined: none. */
+/** Describes options that contradict the service or each other; undefined: none do. */
 function problemOf(service: Service, host: string | undefined, words: PingpongWords): string | undefined {
   if (service === 'rping' && words.events === true)
     return "option '-e, --events' does not apply to rping, which polls.";

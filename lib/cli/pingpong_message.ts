@@ -3,9 +3,9 @@ const pageBytes = 4096;
 const filling = 0x7b;
 
 /**
- * Puts into `memory` the message that libibverbs' examples send, and behind it what they do not.
+ * Fills `memory` with the message that libibverbs' examples send, followed by other bytes.
  * @param size bytes of the message
- * @param isChecked whether it is to be checked: then each page of it begins with 0, as with their option -c
+ * @param isChecked whether the peer checks it: each page then begins with 0, as with their option -c
  */
 export function fillMemory(memory: Uint8Array, size: number, isChecked: boolean): void {
   memory.fill(filling, 0, size).fill(0xff, size);
@@ -13,8 +13,8 @@ export function fillMemory(memory: Uint8Array, size: number, isChecked: boolean)
 }
 
 /**
- * Compares a message that was received, of a peer that checks or one that does not.
- * @throws Error a byte is not what such a peer sends
+ * Compares a received message.
+ * @throws Error a byte differs from the message of the peer
  */
 export function checkMessage(message: Uint8Array): void {
   const pageBegin = message[0] === 0 ? 0 : filling;

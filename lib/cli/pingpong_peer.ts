@@ -18,15 +18,15 @@ export interface LocalEnd {
   connect(remotes: readonly QueuePairAddress[]): void;
 }
 
-/** How the other end is met. */
+/** Parameters for the connection to the other end. */
 export interface PeerOptions {
   readonly place: MeetingPlace;
   readonly deviceString: string;
   /** Settings that both ends share. */
   readonly settings: Settings;
-  /** Of the device. */
+  /** Port of the device. */
   readonly port: number;
-  /** So many addresses libibverbs' program tells; those beyond the ends' own are of nothing. */
+  /** Number of addresses that libibverbs' program sends; those beyond the ends' own are empty. */
   readonly told: number;
 }
 
@@ -34,18 +34,18 @@ export interface PeerOptions {
 export interface Met<End> {
   readonly end: End;
   readonly remotes: readonly QueuePairAddress[];
-  /** Runs a ping-pong; it ends too when the other end fails or goes. */
+  /** Runs a ping-pong, which also ends when the other end fails or disconnects. */
   readonly play: <Result>(body: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
 }
 
-/** Of no queue pair. */
+/** The address of no queue pair. */
 const none: QueuePairAddress = { queuePairNumber: 0, packetSequenceNumber: 0, gid: '0'.repeat(32) };
 
 /**
- * Meets the other end and exchanges addresses with it: `hca`, which does the same and agrees on a link first, or a program of libibverbs,
- * in its language.
+ * Connects to the other end and exchanges addresses: with `hca`, after an agreement on a link, or with a program of libibverbs, in its
+ * format.
  * @param open opens a device for as long as the scope lasts
- * @throws Error the other end cannot be met, does something else, or no link joins the devices
+ * @throws Error the connection fails, the other end runs another command, or no link joins the devices
  */
 export async function meetPeer<End extends LocalEnd>(
   options: PeerOptions,
@@ -105,7 +105,7 @@ async function refuseForeign(conversation: Conversation, deviceString: string): 
   if (!(await conversation.isOurs())) throw unreachable(deviceString);
 }
 
-/** The program of libibverbs leaves as soon as it is connected: that it goes means nothing. */
+/** The program of libibverbs disconnects as soon as its queue pair is connected, which is no failure. */
 async function meetForeign<End extends LocalEnd>(
   { place, port, told }: PeerOptions,
   { signal }: Scope,
@@ -133,8 +133,8 @@ function unreachable(deviceString: string): Error {
 }
 
 /**
- * The packet sequence number of a queue pair that may be told to either program. `hca` marks what it says by capitals there, which
- * libibverbs' programs read alike: so it has a digit that can be one.
+ * A packet sequence number for an address that either program may read. `hca` marks its addresses by capital digits there, which
+ * libibverbs' programs accept, so the number must have a digit above 9.
  */
 export function markable(address: QueuePairAddress): QueuePairAddress {
   const { packetSequenceNumber: number } = address;

@@ -27,7 +27,7 @@ import { openTwoBoards } from './two_boards.ts';
 type RpingOptions = Omit<PingpongOptions, 'type' | 'events'>;
 type Role = 'client' | 'server';
 
-/** Of an advertisement: address, R_Key and length, big-endian as rping sends them; all zero: go on. */
+/** Bytes of an advertisement: address, R_Key and length, big-endian as in rping; all zero: continue. */
 const advertisementBytes = 16;
 const everyRight = Access.localWrite | Access.remoteWrite | Access.remoteRead;
 const workRequests = 4;
@@ -35,8 +35,8 @@ const completionsAtOnce = 4;
 const wrIds = { send: 1, receive: 2, read: 3, write: 4 } as const;
 
 /**
- * `hca pingpong rping`: SENDs that name memory, RDMA READs and WRITEs in turn, as rping does. JSON: {local, remote, …PingpongResult}; bytes
- * are those that were read and written.
+ * `hca pingpong rping`: SENDs that advertise memory, RDMA READs and WRITEs in turn, as rping does. JSON: {local, remote,
+ * …PingpongResult}; bytes are those read and written.
  */
 export async function pingpongRping(
   output: Output,
@@ -77,19 +77,19 @@ class RpingEnd implements Player {
   readonly context: Context;
   readonly address: QueuePairAddress;
   readonly completionQueue: CompletionQueue;
-  /** Exchanges that are done. */
+  /** Completed exchanges. */
   received = 0;
   private readonly role: Role;
   private readonly options: RpingOptions;
   private readonly protectionDomain: ProtectionDomain;
   private readonly queuePair: QueuePair;
-  /** Source, sink, the advertisement that is sent and the one that is received. */
+  /** Memory: source, sink, sent advertisement, received advertisement. */
   private readonly memory: MemoryRegion;
   private readonly view: DataView;
-  private readonly sent: number; // where the advertisement that is sent lies
+  private readonly sent: number; // offset of the sent advertisement
   private readonly message: SendRequest;
-  private isReading = true; // the next advertisement is of the source
-  private unfinished = 0; // sends that are not completed
+  private isReading = true; // the next advertisement names the source
+  private unfinished = 0; // outstanding sends
   private readonly completions = Array.from({ length: completionsAtOnce }, () => new Completion());
 
   constructor(context: Context, role: Role, options: RpingOptions) {
@@ -158,11 +158,11 @@ class RpingEnd implements Player {
     }
     this.unfinished -= 1;
     if (completion.wrId === wrIds.send) return;
-    this.tell(0n, 0, 0); // the data are read, or written
+    this.tell(0n, 0, 0); // confirms the READ or WRITE
     if (completion.wrId === wrIds.write) this.received += 1;
   }
 
-  /** The client is told that its data are read, or written. */
+  /** The client receives the confirmation of a READ or WRITE. */
   private goOn(): void {
     const { size, iters, check } = this.options;
     this.isReading = !this.isReading;
@@ -175,7 +175,7 @@ class RpingEnd implements Player {
     if (this.received < iters) this.send();
   }
 
-  /** The server reads the data that the client tells it of, or writes them there. */
+  /** The server READs the advertised data, or WRITEs to the advertised buffer. */
   private move(remote: RemoteMemory): void {
     const opcode = this.isReading ? Opcode.rdmaRead : Opcode.rdmaWrite;
     const wrId = this.isReading ? wrIds.read : wrIds.write;
@@ -220,14 +220,14 @@ class RpingEnd implements Player {
   }
 }
 
-/** Puts the text of rping into the source: another one in each exchange. */
+/** Fills the source with the text of rping, which differs in each exchange. */
 function fillSource(source: Uint8Array, exchange: number): void {
   const first = 'A'.charCodeAt(0);
   const letters = 'z'.charCodeAt(0) - first + 1;
   for (let at = 0; at < source.length; at++) source[at] = first + ((exchange + at) % letters);
 }
 
-/** @throws Error a byte is not what it was */
+/** @throws Error a byte differs from the source */
 function compare(source: Uint8Array, sink: Uint8Array): void {
   const wrong = sink.findIndex((byte, at) => byte !== source[at]);
   if (wrong >= 0) throw new Error(`invalid data: byte ${wrong} is ${sink[wrong]}, not ${source[wrong]}`);

@@ -23,17 +23,17 @@ import { openTwoBoards } from './two_boards.ts';
 
 /** Options of `hca pingpong srq`: those of ibv_srq_pingpong. `iters` counts the exchanges of all queue pairs. */
 export interface SharedPingpongOptions extends Omit<PingpongOptions, 'type'> {
-  /** On each side, 1 to {@link mostQueuePairs}. */
+  /** Queue pairs of each side, 1 to {@link mostQueuePairs}. */
   readonly queuePairs: number;
 }
 
-/** ibv_srq_pingpong always tells the addresses of so many. */
+/** Number of addresses that ibv_srq_pingpong always sends. */
 export const mostQueuePairs = 256;
 const completionsAtOnce = 16;
 
 /**
- * `hca pingpong srq`: pairs of queue pairs send each other messages in turn, those of a side with one shared receive queue, as
- * ibv_srq_pingpong does. JSON: {local: […], remote: […], …PingpongResult}.
+ * `hca pingpong srq`: pairs of queue pairs send each other messages in turn; the queue pairs of a side share a receive queue, as in
+ * ibv_srq_pingpong. JSON: {local: […], remote: […], …PingpongResult}.
  */
 export async function pingpongShared(
   output: Output,
@@ -101,9 +101,9 @@ class SharedEnd implements Player {
   private readonly memory: MemoryRegion;
   private readonly request: SendRequest;
   private readonly receive;
-  /** By number of the queue pair. */
+  /** Index by queue pair number. */
   private readonly pending = new Map<number, Pending>();
-  private posted = 0; // receives that are not taken yet
+  private posted = 0; // unused receives
   private readonly completions = Array.from({ length: completionsAtOnce }, () => new Completion());
 
   constructor(context: Context, options: SharedPingpongOptions) {

@@ -1,4 +1,4 @@
-/** The program that `hca run` ran has ended: its exit code is that of `hca`. */
+/** The program of `hca run` has ended. Its exit code is that of `hca`. */
 export class ProgramEnd extends Error {
   override readonly name = 'ProgramEnd';
   readonly exitCode: number;

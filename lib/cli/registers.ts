@@ -14,7 +14,7 @@ interface Shown {
   readonly register: NamedRegister;
 }
 
-/** A register that is to be written: `control.half_written_limit=0`, `underlying_function.queuing_structure_address[1]=0x1000`. */
+/** A register to be written: `control.half_written_limit=0`, `underlying_function.queuing_structure_address[1]=0x1000`. */
 interface Assignment {
   readonly name: string;
   readonly element: number;
@@ -23,7 +23,7 @@ interface Assignment {
 
 const notWritten = { code: 'EINVAL', verb: 'writeRegister' } as const;
 
-/** Undefined: it names registers to read. @throws VerbsError EINVAL: it is neither */
+/** Parses an argument; undefined: it names registers to read. @throws VerbsError EINVAL: it is neither */
 function assignmentOf(word: string): Assignment | undefined {
   if (!word.includes('=')) return undefined;
   const [, name, element = '0', value] = /^([\w.]+)(?:\[(\d+)\])?=(0x[\da-f]+|\d+)$/i.exec(word) ?? [];
@@ -36,15 +36,15 @@ function assignmentOf(word: string): Assignment | undefined {
 
 /** Options of `hca registers`. */
 export interface RegistersOptions {
-  /** Registers may be written, which can stop whatever uses the device. */
+  /** Allow writes of registers, which can stop the users of the device. */
   readonly write: boolean;
 }
 
 /**
- * `hca registers NAME=VALUE… --write`: writes registers, in the order of the words, and then shows them.
- * @returns names of the registers, to be shown
- * @throws VerbsError EINVAL: a register that cannot be written, or a value that it does not hold; EPERM: without `--write`; nothing is written
- * then
+ * `hca registers NAME=VALUE… --write`: writes registers in the order of the arguments, and then shows them.
+ * @returns names of the registers to show
+ * @throws VerbsError EINVAL: a register that cannot be written, or a value out of its range; EPERM: without `--write`; then no register is
+ * written
  */
 function writeRegisters(
   output: Output,
@@ -91,8 +91,8 @@ function writeRegisters(
 }
 
 /**
- * `hca registers [NAME…]`: registers by name, decoded; a block, `block.register`, or a register that one block alone has.
- * Without a name those of all blocks that the function reaches. JSON: [{block, register, offset, unit, values, fields}].
+ * `hca registers [NAME…]`: shows registers, decoded. A name is a block, `block.register`, or a register that only one block has.
+ * Without a name it shows all blocks that the function can access. JSON: [{block, register, offset, unit, values, fields}].
  */
 export function registers(
   output: Output,
@@ -124,7 +124,7 @@ export function registers(
   }
 }
 
-/** The registers that a name stands for. `lenient`: a block that the function does not reach is left out. */
+/** The registers that a name selects. `lenient`: omits a block that the function cannot access. */
 function shownOf(device: DeviceFunction, name: string, lenient: boolean): Shown[] {
   if (!name.includes('.') && isBlock(name)) {
     if (lenient && name === 'control' && device.controlPage === undefined) return [];
@@ -138,7 +138,7 @@ function shownOf(device: DeviceFunction, name: string, lenient: boolean): Shown[
 
 const isBlock = (name: string): boolean => blocks.some((block) => block === name);
 
-/** Block and register of a name: `block.register`, or a register that one block alone has. @throws VerbsError EINVAL: none, or several */
+/** Block and register of a name: `block.register`, or a register that only one block has. @throws VerbsError EINVAL: none, or several */
 function placeOf(name: string): { readonly block: string; readonly register: string } {
   const [first, second] = name.split('.', 2) as [string, string | undefined];
   if (second !== undefined) return { block: first, register: second };
@@ -176,7 +176,7 @@ function pageOf({ identityPage, page, controlPage }: DeviceFunction, block: stri
   });
 }
 
-/** A line for each element, and under it one for each field. Elements that are zero behind the first are left out. */
+/** A line for each element, followed by a line for each field. Omits zero elements behind the first. */
 function linesOf({ block, register: { name, description, values, fields } }: Shown): [string, string][] {
   return values.flatMap((value, index) => {
     if (index > 0 && value === 0n) return [];

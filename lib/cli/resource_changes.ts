@@ -7,7 +7,7 @@ import {
   type ResourceRequest,
 } from '../index.ts';
 
-/** The resources that requests divide. */
+/** Resources that can be divided. */
 const divided: readonly Resource[] = [
   Resource.virtualCollectBuffers,
   Resource.physicalCollectBuffers,
@@ -20,14 +20,14 @@ const divided: readonly Resource[] = [
   Resource.entryCredits,
 ];
 
-/** Short names beside those of {@link Resource}. */
+/** Short names, in addition to those of {@link Resource}. */
 const shortNames: Readonly<Record<string, Resource>> = {
   vcbs: Resource.virtualCollectBuffers,
   pcbs: Resource.physicalCollectBuffers,
   tvls: Resource.transmitVirtualLanes,
 };
 
-/** Those of {@link Resource}. */
+/** The names of {@link Resource}. */
 const named: Readonly<Record<string, Resource>> = Object.fromEntries(
   divided.map((resource) => [resourceNames[resource]!, resource]),
 );
@@ -35,10 +35,10 @@ const named: Readonly<Record<string, Resource>> = Object.fromEntries(
 const levels = { low: QualityOfServiceLevel.low, high: QualityOfServiceLevel.high } as const;
 
 /**
- * A change as `hca resources set` takes it: OWNER.RESOURCE=AMOUNT. The owner is a function (`1`), a level of it (`1.high`) or a lane
- * (`lane5`); without one, the function that asks. The amount of virtual collect buffers may say where they begin (`30@64`), that of
- * lanes which ones (`lanes:4-9,12`).
- * @throws VerbsError EINVAL: names the part that is wrong, and what would be right
+ * A change as `hca resources set` accepts it: OWNER.RESOURCE=AMOUNT. The owner is a function (`1`), a level of it (`1.high`) or a lane
+ * (`lane5`); by default the requesting function. An amount of virtual collect buffers may include the first one (`30@64`), an amount
+ * of lanes their numbers (`lanes:4-9,12`).
+ * @throws VerbsError EINVAL; the message names the wrong part and correct values
  */
 export function parseResourceChange(text: string): ResourceRequest {
   const equals = text.indexOf('=');

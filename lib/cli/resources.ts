@@ -45,12 +45,12 @@ const laneColumns: readonly Column[] = [
   { title: 'LIST', align: 'right' },
 ];
 
-/** `hca resources show`: how resources are divided. JSON: {functions, shared, lanes, credits}: shares as {@link ResourceShare}, {@link LevelCredits}. */
+/** `hca resources show`: shows the division of resources. JSON: {functions, shared, lanes, credits}: shares as {@link ResourceShare}, {@link LevelCredits}. */
 export function showResources(output: Output, deviceString: string): void {
   withDevice(deviceString, (device) => show(output, device));
 }
 
-/** `hca resources set CHANGE…`: all changes or none, then what `hca resources show` shows. */
+/** `hca resources set CHANGE…`: applies all changes or none, then prints as `hca resources show`. */
 export function setResources(output: Output, deviceString: string, changes: readonly string[]): void {
   const requests = changes.map(parseResourceChange);
   withDevice(deviceString, (device) => {
@@ -68,7 +68,7 @@ function withDevice(deviceString: string, use: (device: Context) => void): void 
   }
 }
 
-/** The control function sees all; another one itself, what all share, and its lanes. */
+/** The control function reads all resources; another function reads its own, the shared ones, and its lanes. */
 function show(output: Output, device: Context): void {
   const { identity, underlyingFunction } = device.queryDevice();
   const numbers =
@@ -141,7 +141,7 @@ function sharedRow(shares: readonly ResourceShare[]): string[] {
   ];
 }
 
-/** A row for lanes that have the same. */
+/** One row for consecutive lanes with equal values. */
 function laneRows(lanes: readonly number[], shares: readonly (readonly ResourceShare[])[]): string[][] {
   const alike = new Map<string, number[]>();
   lanes.forEach((lane, index) => {

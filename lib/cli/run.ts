@@ -61,8 +61,8 @@ function librariesFor(device: string): string {
 }
 
 /**
- * The device string that a program gets: what it says, and where it says nothing of them, a link at which programs of this machine meet,
- * and InfiniBand as the link layer, on which they need no options.
+ * The device string for a program. Its defaults are a link that all programs of this machine share, and InfiniBand as the link layer,
+ * on which programs need no options.
  * @throws DeviceStringError; PciError; BackendMissingError: programs of libibverbs do not run on such a device
  */
 export function deviceOfPrograms(text: string): string {
@@ -84,12 +84,12 @@ export function deviceOfPrograms(text: string): string {
   return formatDeviceString({ ...name, options });
 }
 
-/** The device string of a PCI function. @throws PciError: something stands between the program and it, as `hca setup` says */
+/** The device string of a PCI function. @throws PciError: an obstacle that `hca setup` describes */
 function ofPciFunction(name: Extract<DeviceName, { backend: 'pci' | 'vfio' }>): string {
   const pciFunction = readPciFunction(name.address);
   const obstacles = pciFunction === undefined ? [] : obstaclesOf(name.backend, pciFunction);
   const obstacle = obstacles.find(({ blocks }) => blocks);
-  if (obstacle === undefined) return formatDeviceString(name); // the library says that there is none
+  if (obstacle === undefined) return formatDeviceString(name); // the library reports that no such function exists
   const { problem, cure, code } = obstacle;
   throw new PciError(`${problem}; expected: ${cure}`, code, cure);
 }

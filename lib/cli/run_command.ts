@@ -4,7 +4,7 @@ import type { Streams } from './output/output.ts';
 import { execute, oneLine } from './program.ts';
 import { run } from './run.ts';
 
-/** `hca run` without the other commands, which take longer to load than a program to start. Parameters and result of `runCommandLine`. */
+/** `hca run` without the code of other commands, which takes longer to load than a program to start. As `runCommandLine`. */
 export function runProgramLine(
   words: readonly string[],
   streams: Streams,

@@ -2,11 +2,11 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 
 import { parts, type Samples } from './doorbell_measurement.ts';
 
-/** Every sample of `hca doorbell`, as CSV. It is opened before anything is measured, and whole after each payload. */
+/** CSV file of every sample of `hca doorbell`. It is opened before the measurement, and complete after each payload. */
 export class SamplesFile {
   private readonly file: number;
 
-  /** @throws Error of the system when the file cannot be written */
+  /** @throws Error of the system if the file cannot be written */
   constructor(path: string) {
     this.file = openSync(path, 'w');
     writeSync(

@@ -1,11 +1,11 @@
 type Close<Held> = (held: Held, failure: unknown) => void | Promise<void>;
 
 /**
- * The resources of a command, and the signal that ends it. All that it holds is closed when the command ends, the newest first, whatever ended
- * it: a command that has ended leaves nothing under way.
+ * The resources of a command, and the signal that ends it. The scope closes all resources when the command ends for any reason, the
+ * newest first.
  */
 export class Scope {
-  /** Aborted by SIGINT and SIGTERM: each wait of a command ends with it. */
+  /** Aborted by SIGINT and SIGTERM, which ends each wait of a command. */
   readonly signal: AbortSignal;
   private readonly closes: ((failure: unknown) => void | Promise<void>)[] = [];
 
@@ -13,7 +13,7 @@ export class Scope {
     this.signal = signal;
   }
 
-  /** Runs `body` in a scope of its own. @throws what `body` throws, else what closing throws */
+  /** Runs `body` in a new scope. @throws the error of `body`, otherwise an error of closing */
   static async run<Result>(
     signal: AbortSignal,
     body: (scope: Scope) => Result | Promise<Result>,
@@ -31,18 +31,18 @@ export class Scope {
     return result;
   }
 
-  /** @param close is told what the command failed by; undefined: it has not */
+  /** @param close called with the error of the command; undefined: it has none */
   hold<Held>(held: Held, close: Close<Held>): Held {
     this.closes.push((failure) => close(held, failure));
     return held;
   }
 
-  /** Holds what closes itself, devices and their objects. */
+  /** Adds a disposable resource, such as a device or its objects. */
   use<Held extends Disposable>(held: Held): Held {
     return this.hold(held, (object) => object[Symbol.dispose]());
   }
 
-  /** Closes all, those behind one that cannot be closed too. @returns what was thrown meanwhile */
+  /** Closes all resources, even if one cannot be closed. @returns the errors */
   private async close(failure: unknown): Promise<{ readonly error: unknown }[]> {
     const thrown: { readonly error: unknown }[] = [];
     for (let close = this.closes.pop(); close !== undefined; close = this.closes.pop()) {

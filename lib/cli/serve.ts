@@ -16,18 +16,18 @@ import type { Output } from './output/output.ts';
 export interface ServeOptions {
   /** Name of the board, or path of its socket. */
   readonly path: string;
-  /** Bytes that a client may have for DMA. */
+  /** Bytes of DMA memory that a client may have. */
   readonly memory: number;
-  /** Ends it. */
+  /** Ends the server. */
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds between two looks at what clients have done. */
+/** Milliseconds between two checks for notices about clients. */
 const period = 200;
 
 /**
- * `hca serve`: holds an emulated board, of which other processes open functions, until it is interrupted. It enables the board, and leaves
- * the rest of what the control function does to the process that opens function 0. JSON: a line {served, functions: [first, last]}, then one for each {@link ServedNotice}.
+ * `hca serve`: holds an emulated board, whose functions other processes open, until it is interrupted. It enables the board. All other
+ * tasks of the control function are left to the process that opens function 0. JSON: a line {served, functions: [first, last]}, then one for each {@link ServedNotice}.
  */
 export async function serve(output: Output, deviceString: string, options: ServeOptions): Promise<void> {
   const name = parseDeviceString(deviceString);

@@ -16,15 +16,15 @@ import type { Output } from './output/output.ts';
 
 /** Arguments of `hca setup`. */
 export interface SetupOptions {
-  /** Device strings of PCI functions. Only these are touched. Default: all are looked at, and none is touched. */
+  /** Device strings of the PCI functions to set up. Default: inspect all, and change none. */
   readonly devices: readonly string[];
-  /** Does what would otherwise be printed. */
+  /** Execute the commands instead of printing them. */
   readonly apply: boolean;
-  /** Gives the functions back to the kernel's driver, in the place of taking them. */
+  /** Return the functions to the kernel's driver instead of taking them. */
   readonly release: boolean;
-  /** User who is to have the groups of `vfio:`. */
+  /** User who gets access to the groups of `vfio:`. */
   readonly owner?: string | undefined;
-  /** Put before /sys, /proc and /dev. Default: nothing. */
+  /** Prefix of /sys, /proc and /dev. Default: empty. */
   readonly root?: string;
 }
 
@@ -35,9 +35,9 @@ interface Named {
 }
 
 /**
- * `hca setup`: what stands in the way of PCI functions, and the commands that help. JSON: [{device, identification, obstacles:
+ * `hca setup`: lists obstacles to the use of PCI functions, and the commands that remove them. JSON: [{device, identification, obstacles:
  * [{code, problem, cure, blocks}], commands, applied}].
- * @throws PciError: there is no such function, or it is none of ours; DeviceStringError; what the system says of a command
+ * @throws PciError: there is no such function, or it is not an HCA of ours; DeviceStringError; the error of a system command
  */
 export function setup(output: Output, options: SetupOptions): void {
   const { devices, root = '' } = options;

@@ -5,8 +5,8 @@ import { VerbsError, openDevice, type Context } from '../index.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * Two boards of a fabric of their own; two functions of a served board that names none; of what else is not emulated the same device
- * twice: its port loops back. A file that captures packets is that of the first.
+ * Two boards on a fabric of their own; two functions of a served board, if the device string names none; on other devices the same
+ * device twice, whose port loops back. A capture file applies to the first board.
  */
 export function openTwoBoards(deviceString: string, scope: Scope): [Context, Context] {
   const name = parseDeviceString(deviceString);
@@ -26,8 +26,8 @@ export function openTwoBoards(deviceString: string, scope: Scope): [Context, Con
 
 /**
  * A device string whose board writes the packets at its ports to a file.
- * @param file none: as it is
- * @throws VerbsError ENOTSUP of what is not emulated
+ * @param file undefined: returns the device string unchanged
+ * @throws VerbsError ENOTSUP: the device is not emulated
  */
 export function withCapture(deviceString: string, file: string | undefined): string {
   if (file === undefined) return deviceString;

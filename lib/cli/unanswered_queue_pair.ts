@@ -5,8 +5,8 @@ import type { SendQueueSizes } from '../driver/send_queue.ts';
 import { PathMtu, QueuePairState, ServiceType } from '../spec/index.ts';
 
 /**
- * A queue pair of the unreliable connection service whose peer does not exist, ready to send: what the commands of `hca` post to
- * where no application does. Its work requests complete when their last packet has left.
+ * A queue pair of the unreliable connection service whose peer does not exist, ready to send. Commands of `hca` post to
+ * it if no application posts. Its work requests complete when their last packet has left.
  */
 export class UnansweredQueuePair {
   readonly queuePair: QueuePair;

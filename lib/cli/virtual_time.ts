@@ -1,7 +1,7 @@
 import type { BoardFacts } from '../board/index.ts';
 import { VerbsError } from '../index.ts';
 
-/** Refuses a stepped board: nothing happens there unless a test lets it. @throws VerbsError EINVAL */
+/** Refuses a stepped board, which only a test advances. @throws VerbsError EINVAL */
 export function refuseVirtualTime(command: string, { progress }: Pick<BoardFacts, 'progress'>): void {
   if (progress !== 'stepped') return;
   throw new VerbsError(

@@ -1,7 +1,7 @@
-/** Columns of a terminal that output is made for. */
+/** Terminal width that output is formatted for. */
 export const terminalWidth = 80;
 
-/** Words with commas between them, in as many lines as they need; those behind the first are indented by the head's width. */
+/** Words separated by commas, wrapped; lines behind the first are indented by the head's width. */
 export function lines(head: string, words: readonly string[]): string {
   const all: string[] = [];
   let line = head;

@@ -1,12 +1,12 @@
 import { Progress } from './progress.ts';
 
-/** Where a command's text goes. */
+/** The destination of a command's output. */
 export interface Streams {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
-  /** Whether a person sees the error stream as it comes. Default: no. */
+  /** Whether the error stream is a terminal. Default false. */
   readonly isTerminal?: boolean;
-  /** The same of the other stream. */
+  /** Whether the standard output is a terminal. Default false. */
   readonly outIsTerminal?: boolean;
 }
 
@@ -24,7 +24,7 @@ export class Output {
     this.json = json;
   }
 
-  /** Whether a person sees the text as it comes. */
+  /** Whether the text goes to a terminal. */
   get isTerminal(): boolean {
     return this.streams.outIsTerminal === true;
   }
@@ -35,22 +35,22 @@ export class Output {
     return this.isTerminal && noColor === '' && terminal !== 'dumb';
   }
 
-  /** Text for people; nothing with --json. */
+  /** Prints text, unless --json is given. */
   text(text: string): void {
     if (!this.json) this.streams.out(text);
   }
 
-  /** The same of a table, whose first line has the titles. */
+  /** Prints a table whose first line has the titles, unless --json is given. */
   table(text: string): void {
     this.text(this.hasColors ? text.replace(/^.*/, `${bold}$&${plain}`) : text);
   }
 
-  /** The same of text with bars in it. */
+  /** Prints text with bars, unless --json is given. */
   bars(text: string): void {
     this.text(this.hasColors ? text.replaceAll(/█+/g, `${cyan}$&${plain}`) : text);
   }
 
-  /** A value for programs; nothing without --json. A line; 64-bit numbers beyond 2^53 are strings. */
+  /** Prints a value as a line of JSON, if --json is given; 64-bit numbers beyond 2^53 are strings. */
   value(value: unknown): void {
     if (!this.json) return;
     const replace = (_: string, each: unknown): unknown => {
@@ -60,12 +60,12 @@ export class Output {
     this.streams.out(`${JSON.stringify(value, replace)}\n`);
   }
 
-  /** A note on the figures for a person; not part of them. */
+  /** Prints a note about the figures on the error stream. */
   warn(text: string): void {
     this.streams.error(`hca: warning: ${text}\n`);
   }
 
-  /** Where long runs tell how far they are. @param wanted on a stream that is no terminal too */
+  /** Progress output of long runs. @param wanted also on a stream that is not a terminal */
   progress(wanted: boolean): Progress {
     const { error, isTerminal = false } = this.streams;
     return new Progress(wanted || isTerminal ? error : undefined, isTerminal);

@@ -1,15 +1,15 @@
-/** Milliseconds after which a run is long, and between two lines. */
+/** Milliseconds until the first report, and between two lines. */
 const pace = 1000;
 
-/** Tells on the error stream how far a long run is: on a terminal in one line that changes, elsewhere in a line each. */
+/** Reports the progress of a long run on the error stream: on a terminal in one line that changes, elsewhere in a line each. */
 export class Progress {
   private readonly write: ((text: string) => void) | undefined;
   private readonly isTerminal: boolean;
   private readonly clock: () => number;
   private told: number;
-  private width = 0; // of the line that stands on the terminal
+  private width = 0; // of the line on the terminal
 
-  /** @param write undefined: it is not told @param clock milliseconds */
+  /** @param write undefined: no reports @param clock milliseconds */
   constructor(
     write: ((text: string) => void) | undefined,
     isTerminal: boolean,
@@ -21,7 +21,7 @@ export class Progress {
     this.told = clock();
   }
 
-  /** @param text is asked for when it is told, a second after the last time at the earliest */
+  /** @param text called for a report, at most once a second */
   tell(text: () => string): void {
     if (this.write === undefined) return;
     const now = this.clock();
@@ -32,7 +32,7 @@ export class Progress {
     this.width = Math.max(this.width, line.length);
   }
 
-  /** Before something else is written: the line is taken away. */
+  /** Removes the line, before other output. */
   clear(): void {
     if (this.width > 0 && this.isTerminal) this.write?.(`\r${' '.repeat(this.width)}\r`);
     this.width = 0;

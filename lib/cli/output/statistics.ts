@@ -55,7 +55,7 @@ export function histogramOf(samples: Float64Array, bins = 12): Bin[] {
     .filter(({ count }, bin) => bin < inBody || count > 0);
 }
 
-/** The bin that a sample falls into; one below the first edge falls into the first. */
+/** The bin of a sample; a sample below the first edge is in the first bin. */
 function binOf(edges: readonly number[], sample: number): number {
   let [low, high] = [0, edges.length - 1];
   while (high - low > 1) {
@@ -68,7 +68,7 @@ function binOf(edges: readonly number[], sample: number): number {
 
 const barWidth = 36;
 
-/** A line for each bin: where it begins, a bar, the count, and the share of samples up to its end. */
+/** A line for each bin: its lower edge, a bar, the count, and the share of samples up to its upper edge. */
 export function histogramText(bins: readonly Bin[]): string {
   const most = Math.max(...bins.map(({ count }) => count));
   const all = bins.reduce((sum, { count }) => sum + count, 0);

@@ -4,7 +4,7 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
-/** Rows under titles, columns aligned, two spaces between them, no space at the ends of lines. */
+/** Formats rows under titles: columns aligned, two spaces between them, no space at the ends of lines. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const widths = columns.map(({ title }, index) =>
     Math.max(title.length, ...rows.map((row) => (row[index] ?? '').length)),
@@ -20,7 +20,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
   return [line(columns.map(({ title }) => title)), ...rows.map(line)].map((text) => `${text}\n`).join('');
 }
 
-/** Names and values, one a line, values aligned; names of a deeper level are indented in `name` itself. */
+/** Formats names and values, one pair a line, values aligned; `name` includes its indentation. */
 export function list(entries: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...entries.map(([name]) => name.length + 1));
   return entries.map(([name, value]) => `${`${name}:`.padEnd(width)}  ${value}`.trimEnd() + '\n').join('');

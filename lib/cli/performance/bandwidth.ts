@@ -13,30 +13,30 @@ import { settingsOf, type PerformanceOptions } from './options.ts';
 import { PassiveSide } from './passive_side.ts';
 import type { Extent } from './stopwatch.ts';
 
-/** Options of `hca bw` beside those of both commands. */
+/** Options of `hca bw` in addition to those of both commands. */
 export interface BandwidthOptions extends PerformanceOptions {
   readonly posting: Omit<Posting, 'extent'>;
   /** Both ends send. */
   readonly bidirectional: boolean;
-  /** Gigabits a second instead of MB a second. */
+  /** Print gigabits per second instead of MB per second. */
   readonly gigabits: boolean;
-  /** No peak is looked for. */
+  /** Do not measure the peak. */
   readonly noPeak: boolean;
   readonly progress: boolean;
-  /** A picture of the distributions of the bandwidth in stretches of a run, a run for each size. */
+  /** File for a plot of the bandwidth distribution over intervals of a run, one run for each size. */
   readonly plot: PlotFile | undefined;
 }
 
-/** Result for a size; of both directions together where both ends send. */
+/** Result for one size; the sum of both directions if both ends send. */
 interface BandwidthResult {
   readonly bytes: number;
-  /** Of each end, or all messages of an end where it is run for a time. */
+  /** Messages of each end; in a run of a fixed duration, all messages of an end. */
   readonly iterations: number;
-  /** Bytes a second; 0 without a peak. */
+  /** Bytes per second; 0 without a peak. */
   readonly peak: number;
   readonly average: number;
   readonly messagesPerSecond: number;
-  /** Messages of an unreliable service that found no receive; undefined: it is reliable, or the other end counts them. */
+  /** Messages of an unreliable service that found no receive; undefined: the service is reliable, or the other end counts them. */
   readonly lost?: number;
 }
 
@@ -56,7 +56,7 @@ function columnsOf(gigabits: boolean): readonly ResultColumn<BandwidthResult>[] 
 }
 
 /**
- * `hca bw`: how much goes through when many messages are under way, as perftest's ib_*_bw tell it. JSON: {operation, device,
+ * `hca bw`: measures the bandwidth with many outstanding messages, as perftest's ib_*_bw do. JSON: {operation, device,
  * bidirectional, results: [BandwidthResult]}.
  */
 export async function bandwidth(
@@ -141,12 +141,12 @@ function receivedBy(ends: readonly [End, End]): number {
   return ends[0].received + ends[1].received;
 }
 
-/** Messages that an end has sent: of each queue pair, and per millisecond. */
+/** Messages that an end has sent: by each queue pair, and per millisecond. */
 interface Sent {
   readonly messages: readonly number[];
   readonly rate: number;
   readonly peak: number;
-  /** In stretches of a run; of a run without a whole one that of all. */
+  /** Rates in intervals of a run; the rate of the whole run if it has no complete interval. */
   readonly stretches: readonly number[];
 }
 
@@ -158,7 +158,7 @@ function totalOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Messages of a size, from fresh memory to data that was compared. Gives the messages that each sending end has sent, the client first. */
+/** Runs messages of one size, from fresh memory to the comparison of the data. Returns the messages of each sending end, the client first. */
 async function pass(
   ends: Ends,
   run: Run,

@@ -7,15 +7,15 @@ import type { Extent } from './stopwatch.ts';
 const nothing = (): void => {};
 const mostStretches = 1000;
 
-/** How messages are posted. */
+/** Posting parameters. */
 export interface Posting {
-  /** Of each queue pair, or for how long. */
+  /** Messages of each queue pair, or a duration. */
   readonly extent: Extent;
-  /** Work requests under way on each queue pair. */
+  /** Outstanding work requests of each queue pair. */
   readonly txDepth: number;
-  /** Every so many are signaled, and the last. */
+  /** Work requests per signaled one; the last is always signaled. */
   readonly cqModeration: number;
-  /** Work requests that are posted by one doorbell. */
+  /** Work requests per call that posts. */
   readonly postList: number;
 }
 
@@ -42,7 +42,7 @@ class Flow {
     return this.completed === this.last;
   }
 
-  /** Posts as much as there is room for. */
+  /** Posts as many messages as the send queue has room for. */
   post(): void {
     const { txDepth, postList } = this.posting;
     for (;;) {
@@ -57,12 +57,12 @@ class Flow {
     }
   }
 
-  /** A signaled one is completed, and those before it. */
+  /** Handles the completion of a signaled message, which also completes those before it. */
   complete(): void {
     this.completed = Math.min(this.posted, this.completed + this.posting.cqModeration);
   }
 
-  /** No more are begun; the last one has to be signaled, so there is one more where it is not. */
+  /** Starts no more messages. If the last one is not signaled, one more follows. */
   finish(): void {
     if (this.last !== Infinity) return;
     const isSignaled = this.posted % this.posting.cqModeration === 0;
@@ -76,7 +76,7 @@ class Flow {
   }
 }
 
-/** An end that sends as fast as it can on all of its queue pairs, and takes what comes. */
+/** An end that sends at full speed on all of its queue pairs, and polls for received messages. */
 export class SendingSide implements Side {
   readonly bytes: number;
   private readonly end: End;
@@ -87,8 +87,8 @@ export class SendingSide implements Side {
   private ended = 0;
   private windowBegin = 0;
   private windowMessages = 0;
-  private fastest = 0; // messages a millisecond
-  /** Messages a millisecond in each stretch, the first ones of a long run. */
+  private fastest = 0; // messages per millisecond
+  /** Messages per millisecond in each interval; of a long run, in the first intervals. */
   readonly stretches: number[] = [];
   private readonly complete = (index: number): void => this.flows[index]!.complete();
 
@@ -110,22 +110,22 @@ export class SendingSide implements Side {
     return this.flows.reduce((sum, { completed }) => sum + completed, 0);
   }
 
-  /** Of each queue pair. */
+  /** Messages of each queue pair. */
   get messagesOfEach(): number[] {
     return this.flows.map(({ completed }) => completed);
   }
 
-  /** Messages a millisecond, from the first message to the end of the last. */
+  /** Messages per millisecond, from the first message to the end of the last. */
   get rate(): number {
     return this.messages / (this.ended - this.begin);
   }
 
-  /** Messages a millisecond in the fastest stretch of a hundredth of all, or of a whole send queue where that is more. */
+  /** Messages per millisecond in the fastest interval: a hundredth of all messages, or a whole send queue if that is more. */
   get peak(): number {
     return Math.max(this.fastest, this.rate);
   }
 
-  /** Its device works by these looks: there is no time to sleep. */
+  /** These polls drive its device, so that it does not sleep. */
   advance(): boolean {
     if (this.begin === 0) this.begin = this.windowBegin = performance.now();
     const worked = this.end.poll(this.complete, nothing);

@@ -1,9 +1,9 @@
-/** A column of results: its title, and the text of a result in it. */
+/** A column of results: its title, and the text for a result. */
 export type ResultColumn<Result> = readonly [title: string, text: (result: Result) => string];
 
 const narrowest = 12;
 
-/** The line of titles, or that of a result: each is printed as soon as it is measured. */
+/** Formats the line of titles, or of a result, which is printed as soon as it is measured. */
 export function columnsText<Result>(columns: readonly ResultColumn<Result>[], result?: Result): string {
   return `${columns
     .map(([title, text]) =>

@@ -213,7 +213,7 @@ function inline(text: string): number {
   return wholeNumber(0, largestInline)(text);
 }
 
-/** One in how many is signaled: a list must find room behind those that are not. @throws OptionsError it cannot */
+/** Work requests per signaled one: a posted list must fit behind the unsignaled ones. @throws OptionsError it does not */
 function cqModerationOf({ cqMod, txDepth, post_list: postList }: BandwidthWords): number {
   const byDefault = 100;
   const room = txDepth - postList + 1;
@@ -228,7 +228,7 @@ function cqModerationOf({ cqMod, txDepth, post_list: postList }: BandwidthWords)
   return cqMod ?? Math.min(byDefault, room);
 }
 
-/** Options that do not go together are wrong usage. */
+/** Reports options that exclude each other as wrong usage. */
 async function refusing(command: Command, run: () => Promise<void>): Promise<void> {
   try {
     await run();

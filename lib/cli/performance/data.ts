@@ -5,11 +5,11 @@ import { atomicBytes, type AtomicType, type Operation } from './operation.ts';
 export interface Run {
   readonly operation: Operation;
   readonly atomicType: AtomicType;
-  /** Of a message. */
+  /** Bytes of a message. */
   readonly bytes: number;
 }
 
-/** Where the data of an operation comes from, and where it goes to. */
+/** Source and destination memory of an operation. */
 function placesOf(operation: Operation): {
   readonly from: 'local' | 'exposed';
   readonly to: 'local' | 'exposed';
@@ -17,7 +17,7 @@ function placesOf(operation: Operation): {
   return operation === 'read' ? { from: 'exposed', to: 'local' } : { from: 'local', to: 'exposed' };
 }
 
-/** Fills what is sent with a pattern, and what it goes to with its complement. */
+/** Fills the source with a pattern, and the destination with its complement. */
 export function fillMemory(end: End, { operation, bytes }: Run): void {
   const { from, to } = placesOf(operation);
   for (let index = 0; index < end.queuePairs.length; index++) {
@@ -29,8 +29,8 @@ export function fillMemory(end: End, { operation, bytes }: Run): void {
 }
 
 /**
- * Compares what an end got.
- * @param skipped bytes at the end of a message that hold something else
+ * Compares the data that an end received.
+ * @param skipped bytes at the end of a message that are not compared
  * @throws Error with the byte that is wrong
  */
 export function checkData(end: End, { operation, bytes }: Run, skipped = 0): void {
@@ -46,8 +46,8 @@ export function checkData(end: End, { operation, bytes }: Run, skipped = 0): voi
 }
 
 /**
- * Compares what atomics left.
- * @param messages of each queue pair @throws Error with the value that is wrong
+ * Compares the results of atomics.
+ * @param messages number for each queue pair @throws Error with the value that is wrong
  */
 export function checkAtomics(end: End, { atomicType }: Run, messages: readonly number[]): void {
   for (let index = 0; index < end.queuePairs.length; index++) {

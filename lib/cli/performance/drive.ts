@@ -6,41 +6,41 @@ import { Idle } from '../idle.ts';
 
 /** One end of a measurement. */
 export interface Side {
-  /** It has nothing more to do but to let the peer finish. */
+  /** All its own work is complete; only the peer may need it. */
   readonly done: boolean;
   /**
-   * Takes completions and posts what is due; nothing when it is done.
-   * @returns false: nothing has come, and a sleep does no harm
+   * Polls completions and posts due work requests; when done, does nothing.
+   * @returns false: there was no completion, and the caller may sleep
    */
   advance(): boolean;
 }
 
 const turnsBetweenClocks = 64;
-/** Milliseconds for which the event loop waits. */
+/** Milliseconds per turn of the event loop. */
 const breath = 50;
-/** Milliseconds without a message after which nothing more will come, beside the time that the bytes take. */
+/** Milliseconds without a message, beyond the time for its bytes, after which the run has failed. */
 const timeout = 30_000;
-/** Bytes a millisecond that the slowest of machines gets through. */
+/** Bytes per millisecond of the slowest machine. */
 const slowest = 10_000;
 
-/** How far sides are driven. */
+/** Progress of the sides. */
 export interface Driving {
-  /** How many messages there were so far. None: another process sees them, and judges whether they come. */
+  /** Number of messages up to now. Undefined: another process counts them and detects that they stop. */
   readonly messages?: () => number;
-  /** Bytes that may go through before there is another message. */
+  /** Bytes that may be transferred between two messages. */
   readonly bytesBetween: number;
   readonly signal: AbortSignal;
-  /** Is told the messages now and then. */
+  /** Called with the number of messages now and then. */
   readonly progress: (messages: number) => void;
-  /** Between the turns it sleeps until there is a completion at one of these. None: it looks again and again. */
+  /** Between turns, sleep until one of these has a completion. Undefined: poll without sleep. */
   readonly sleepAt?: readonly CompletionQueue[];
   /** Milliseconds. */
   readonly clock?: () => number;
 }
 
 /**
- * Lets sides work in turns until all are done. One process drives those that it has.
- * @throws AbortError; Error: nothing has come for long
+ * Runs the sides of this process in turns until all are done.
+ * @throws AbortError; Error: no message for too long
  */
 export async function drive(
   sides: readonly Side[],

@@ -23,18 +23,18 @@ import {
 import { pathMtus } from '../path_mtus.ts';
 import { atomicBytes, opcodeOf, type AtomicType, type Operation } from './operation.ts';
 
-/** How both ends of a measurement are made. */
+/** Parameters of both ends of a measurement. */
 export interface EndOptions {
   readonly operation: Operation;
   readonly atomicType: AtomicType;
   /** Transport service. */
   readonly type: QueuePairType;
   readonly queuePairs: number;
-  /** Of the largest message, bytes. */
+  /** Largest message, bytes. */
   readonly bytes: number;
   /** Messages up to this size are sent inline. */
   readonly inlineBytes: number;
-  /** Work requests of a queue pair's send queue, and of its receive queue. */
+  /** Capacity of a queue pair's send queue, and of its receive queue. */
   readonly txDepth: number;
   readonly rxDepth: number;
   /** RDMA READs and atomics outstanding. */
@@ -48,30 +48,30 @@ export interface EndOptions {
   readonly timeout: number;
 }
 
-/** Where an end is reached: plain JSON, for any way to the peer. */
+/** Address of an end as plain JSON. */
 export interface EndAddress {
   readonly queuePairs: readonly QueuePairAddress[];
-  /** The memory that the peer writes and reads; an area for each queue pair, one behind the other. */
+  /** The memory that the peer writes and reads: consecutive areas, one for each queue pair. */
   readonly memory: { readonly address: string; readonly key: number; readonly length: number };
 }
 
 const everyRight = Access.localWrite | Access.remoteWrite | Access.remoteRead | Access.remoteAtomic;
 const completionsAtOnce = 16;
 const cacheLine = 64;
-/** Bytes before the data of a datagram that was received: its global route header. */
+/** Bytes before the data of a received datagram: its global route header. */
 const routeBytes = 40;
 const queueKey = 0x1111_1111;
-/** wrIds: a queue pair's index; that of a receive lies above. */
+/** Sends have the queue pair's index as wrId; receives add this. */
 const firstReceive = 0x1_0000;
 
 /**
- * One end of a measurement: queue pairs, and memory that they send from and the peer sends to. It knows nothing of the other end but
- * its {@link EndAddress}.
+ * One end of a measurement: queue pairs, memory that they send from, and memory that the peer sends to. It knows only the
+ * {@link EndAddress} of the other end.
  */
 export class End {
   readonly address: EndAddress;
   readonly queuePairs: readonly QueuePair[];
-  /** Memory that is sent and written, and that READs and atomics fill: an area for each queue pair. */
+  /** Source of SENDs and WRITEs, destination of READs and atomics: an area for each queue pair. */
   readonly local: MemoryRegion;
   /** Memory that the peer writes, reads and sends to: an area for each queue pair. */
   readonly exposed: MemoryRegion;
@@ -81,7 +81,7 @@ export class End {
   private readonly completions = Array.from({ length: completionsAtOnce }, () => new Completion());
   private readonly receives: readonly ReceiveRequest[];
   private peer: RemoteMemory | undefined;
-  /** Of each queue pair's peer: what a datagram names. */
+  /** Address handles of the peers of datagrams, by queue pair. */
   private datagrams: readonly Pick<SendRequest, 'addressHandle' | 'destinationQueuePair' | 'queueKey'>[] = [];
   private receivedMessages = 0;
 
@@ -117,7 +117,7 @@ export class End {
     };
   }
 
-  /** Messages that have come. */
+  /** Messages received. */
   get received(): number {
     return this.receivedMessages;
   }
@@ -171,8 +171,8 @@ export class End {
   }
 
   /**
-   * Takes completions; where there are none, lets the device work. Receives are posted again.
-   * @param done is told the queue pair's index of each signaled message @param received that of each message that came
+   * Polls completions, which drives the device if there are none, and posts receives again.
+   * @param done called with the queue pair's index for each signaled message @param received called for each received message
    * @returns whether there were any @throws CompletionError
    */
   poll(done: (index: number) => void, received: (index: number, bytes: number) => void): boolean {
@@ -202,7 +202,7 @@ export class End {
     return Math.ceil(bytes / cacheLine) * cacheLine;
   }
 
-  /** Bytes before the data. */
+  /** Bytes before the data in an area. */
   private roomIn(memory: 'local' | 'exposed'): number {
     return memory === 'exposed' && this.options.type === 'UD' ? routeBytes : 0;
   }

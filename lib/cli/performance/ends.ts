@@ -10,7 +10,7 @@ import { End, type EndAddress } from './end.ts';
 import type { PerformanceOptions } from './options.ts';
 import { driveWithPeer } from './peer.ts';
 
-/** The one that begins and its peer, of which one may be in another process. */
+/** The end that begins and its peer, of which one may be in another process. */
 export type Ends = Addresses &
   (
     | { readonly client: End; readonly server: End; readonly peer?: undefined }
@@ -19,21 +19,21 @@ export type Ends = Addresses &
   );
 
 interface Addresses {
-  /** Of the device of this process; of the first one. */
+  /** Facts of the device of this process; of the first one if it has two. */
   readonly deviceString: string;
   readonly context: Context;
   readonly local: EndAddress;
   readonly remote: EndAddress;
 }
 
-/** Those that are in this process, the one that begins first. */
+/** The ends in this process, the one that begins first. */
 export function endsHere({ client, server }: Ends): readonly End[] {
   return [client, server].filter((end) => end !== undefined);
 }
 
 /**
  * Connects two ends, both in this process or one, for as long as the scope lasts.
- * @param settings what both have to agree on
+ * @param settings that both ends must share
  */
 export async function connectEnds(
   deviceString: string,
@@ -87,8 +87,8 @@ async function connectOneEnd(
 }
 
 /**
- * Drives the sides of this process until they and those of the other are done.
- * @param tell what the other process is told then @returns what it tells; undefined: there is none
+ * Drives the sides of this process until they and those of the other process are done.
+ * @param tell value for the other process then @returns the value of the other process; undefined: there is none
  */
 export async function driveEnds<Tally extends object>(
   { peer }: Ends,

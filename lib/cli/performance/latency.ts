@@ -12,17 +12,17 @@ import type { PlotFile } from '../plot/plot_file.ts';
 import { latencyQuantity } from '../plot/run.ts';
 import { Stopwatch, type Extent } from './stopwatch.ts';
 
-/** How the figures of `hca lat` are told. */
+/** Output options of `hca lat`. */
 export interface LatencyReport {
   readonly histogram: boolean;
-  /** Every sample, in the order in which they were taken. */
+  /** Print every sample, in the order of measurement. */
   readonly unsorted: boolean;
   readonly progress: boolean;
-  /** A picture of the distributions, a run for each size. */
+  /** File for a plot of the distributions, one run for each size. */
   readonly plot: PlotFile | undefined;
 }
 
-/** Latencies of messages of a size, microseconds; half of the time there and back where both sides send. */
+/** Latencies for one message size, microseconds; half of a round trip if both sides send. */
 interface LatencyResult {
   readonly bytes: number;
   readonly iterations: number;
@@ -35,12 +35,12 @@ interface LatencyResult {
   readonly percentile999: number;
 }
 
-/** The same of a run for a time, which keeps no samples. */
+/** The same for a run of a fixed duration, which keeps no samples. */
 interface DurationResult {
   readonly bytes: number;
   readonly iterations: number;
   readonly average: number;
-  /** Messages there and back, or requests answered, a second. */
+  /** Round trips, or answered requests, per second. */
   readonly transactionsPerSecond: number;
 }
 
@@ -63,8 +63,8 @@ const durationColumns: readonly ResultColumn<DurationResult>[] = [
 ];
 
 /**
- * `hca lat`: the latency of an operation, one message at a time, as perftest's ib_*_lat tell it. JSON: {operation, device, results:
- * [LatencyResult or DurationResult, with histogram and samples where they are asked for]}.
+ * `hca lat`: measures the latency of an operation, one message at a time, as perftest's ib_*_lat do. JSON: {operation, device, results:
+ * [LatencyResult or DurationResult, with histogram and samples if requested]}.
  */
 export async function latency(
   output: Output,
@@ -99,7 +99,7 @@ export async function latency(
 
 interface Measured {
   readonly result: LatencyResult | DurationResult;
-  /** Nanoseconds; none of a run for a time, and where the other end takes the times. */
+  /** Nanoseconds; empty for a run of a fixed duration, and if the other end takes the times. */
   readonly samples: Float64Array;
 }
 
@@ -153,7 +153,7 @@ function measuredBy(stopwatch: Stopwatch, run: Run, options: PerformanceOptions)
   };
 }
 
-/** Messages of a size, from fresh memory to data that was compared. */
+/** Runs messages of one size, from fresh memory to the comparison of the data. */
 async function pass(
   ends: Ends,
   run: Run,
@@ -182,7 +182,7 @@ async function pass(
 }
 
 function checkRun({ client, server }: Ends, run: Run, messages: number): void {
-  const countsInLastByte = 1; // of an RDMA WRITE
+  const countsInLastByte = 1; // RDMA WRITEs count messages there
   const skipped = run.operation === 'write' ? countsInLastByte : 0;
   if (server !== undefined) {
     if (run.operation === 'atomic') checkAtomics(server, run, [messages]);

@@ -5,22 +5,22 @@ import type { End } from './end.ts';
 import { PassiveSide } from './passive_side.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
-/** Of so many work requests the last is signaled: its completion frees the places of all. A power of two. */
+/** Work requests per signaled one, whose completion frees the entries of all. A power of two. */
 const signaledEvery = 32;
-/** Places of the send queue that a latency measurement needs. */
+/** Entries of the send queue that a latency measurement needs. */
 export const latencyDepth = 2 * signaledEvery;
 
 const nothing = (): void => {};
 
-/** How a message of a ping-pong is told from the one before. */
+/** Detects the next message of a ping-pong. */
 interface PingPong {
-  /** Takes completions; whether a message has come. */
+  /** Polls completions. Returns whether a message has arrived. */
   look(): boolean;
-  /** Before a message is sent. */
+  /** Called before a message is sent. */
   prepare(): void;
 }
 
-/** A SEND is seen by the completion of a receive. */
+/** Detects a SEND by the completion of a receive. */
 class SendPingPong implements PingPong {
   private readonly end: End;
   private came = false;
@@ -41,7 +41,7 @@ class SendPingPong implements PingPong {
   prepare(): void {}
 }
 
-/** An RDMA WRITE is seen in memory: its last byte counts the messages. */
+/** Detects an RDMA WRITE in memory: its last byte counts the messages. */
 class WritePingPong implements PingPong {
   private readonly end: End;
   private readonly source: Uint8Array;
@@ -70,7 +70,7 @@ class WritePingPong implements PingPong {
   }
 }
 
-/** A side of a ping-pong. The one that has a stopwatch begins, and ends it when the answer to its last message is there. */
+/** A side of a ping-pong. The side with a stopwatch begins, and is done when the answer to its last message has arrived. */
 class PingPongSide implements Side {
   private readonly end: End;
   private readonly pingPong: PingPong;
@@ -111,7 +111,7 @@ class PingPongSide implements Side {
   }
 }
 
-/** READs and atomics, one at a time: done when the answer is there. */
+/** READs and atomics, one at a time, each until its answer has arrived. */
 class RequestingSide implements Side {
   private readonly end: End;
   private readonly stopwatch: Stopwatch;
@@ -142,7 +142,7 @@ class RequestingSide implements Side {
   }
 }
 
-/** The side that takes the times; done, it still takes what comes. */
+/** The side that takes the times. When done, it still polls for messages. */
 export function measuringSide(end: End, run: Run, stopwatch: Stopwatch): Side {
   return isPingPong(run) ? new PingPongSide(end, run, stopwatch) : new RequestingSide(end, run, stopwatch);
 }
@@ -152,7 +152,7 @@ export function answeringSide(end: End, run: Run): Side {
   return isPingPong(run) ? new PingPongSide(end, run, undefined) : new PassiveSide(end);
 }
 
-/** Whether both sides send, and half of the time there and back is told. */
+/** Whether both sides send, so that the latency is half of a round trip. */
 export function isPingPong({ operation }: Pick<Run, 'operation'>): boolean {
   return operation === 'send' || operation === 'write';
 }

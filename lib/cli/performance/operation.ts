@@ -4,7 +4,7 @@ import { Opcode } from '../../index.ts';
 export const operations = ['send', 'write', 'read', 'atomic'] as const;
 export type Operation = (typeof operations)[number];
 
-/** Atomic operations, by the names that perftest gives them. */
+/** Atomic operations, by the names of perftest. */
 export const atomicTypes = ['CMP_AND_SWAP', 'FETCH_AND_ADD'] as const;
 export type AtomicType = (typeof atomicTypes)[number];
 

@@ -29,23 +29,23 @@ export interface PerformanceWords {
   readonly listen?: boolean;
   /** TCP port. */
   readonly port: number;
-  /** Seconds that the other end may say nothing. */
+  /** Seconds that the other end may be silent. */
   readonly timeout: number;
 }
 
-/** A measurement, every default filled in. */
+/** A measurement, with all defaults. */
 export interface PerformanceOptions {
   readonly ends: EndOptions;
-  /** Of messages, bytes, in the order in which they are measured. */
+  /** Message sizes in bytes, in the order of measurement. */
   readonly sizes: readonly number[];
   readonly extent: Extent;
-  /** Messages before, of each size, that are not measured. */
+  /** Warm-up messages of each size, not measured. */
   readonly warmup: number;
   /** Compare the data at the end of each size. */
   readonly check: boolean;
   /** Sleep until completions come. */
   readonly events: boolean;
-  /** Where the other end is met, which is in another process; none: it is in this one. The end that waits answers. */
+  /** Where to meet the other end, in another process; undefined: it is in this one. The end that waits answers. */
   readonly meeting?: MeetingPlace;
   readonly signal: AbortSignal;
 }
@@ -59,13 +59,13 @@ export interface PerformanceDefaults {
   readonly txDepth: number;
 }
 
-/** Bytes: the largest path MTU, and what a datagram has where it is not said. */
+/** Bytes: the largest path MTU, and the default size of a datagram. */
 const usualDatagram = 1024;
 
-/** Sizes of --all: 2 B to 8 MiB, as perftest has them. */
+/** Sizes of --all: 2 B to 8 MiB, as in perftest. */
 const allSizes = Array.from({ length: 23 }, (_, index) => 2 ** (index + 1));
 
-/** Options that do not go together. The message names the option, and what would be right. */
+/** Options that exclude each other. The message names the option, and a correct value. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError';
 }
@@ -125,7 +125,7 @@ function meetingOf(
   throw new OptionsError(`give either --listen or the host ${host}, not both`);
 }
 
-/** Settings that both ends of a measurement in two processes have to agree on, by the names of the options. */
+/** Settings that the ends of a measurement in two processes must share, by the names of the options. */
 export function settingsOf({ ends, sizes, extent, warmup, check }: PerformanceOptions): Settings {
   const { operation, atomicType, queuePairs, readAtomics, mtu } = ends;
   return {
@@ -200,5 +200,5 @@ function extentOf({ iters, duration }: PerformanceWords, byDefault: number): Ext
   return { seconds: duration };
 }
 
-/** Most inline data of a command, bytes. */
+/** Maximum inline data of a command, bytes. */
 export const largestInline = COMMAND_PAYLOAD_BYTES;

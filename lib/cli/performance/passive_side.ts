@@ -2,10 +2,10 @@ import type { Side } from './drive.ts';
 import type { End } from './end.ts';
 
 const nothing = (): void => {};
-/** Looks in a turn while something comes: an unreliable service loses what finds no receive. */
+/** Polls per turn while messages arrive: an unreliable service loses messages that find no receive. */
 const mostLooks = 8;
 
-/** A side that begins nothing: what it receives it takes, and its device works where polling lets it. */
+/** A side that sends nothing of its own. It polls for received messages, which also drives its device. */
 export class PassiveSide implements Side {
   readonly done = true;
   private readonly end: End;
@@ -14,7 +14,7 @@ export class PassiveSide implements Side {
     this.end = end;
   }
 
-  /** Its device works by these looks: there is no time to sleep. */
+  /** These polls drive its device, so that it does not sleep. */
   advance(): boolean {
     for (let looks = 0; looks < mostLooks && this.end.poll(nothing, nothing); looks++);
     return true;

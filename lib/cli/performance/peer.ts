@@ -1,13 +1,13 @@
 import type { Conversation } from '../conversation.ts';
 import { drive, type Driving, type Side } from './drive.ts';
 
-/** Milliseconds between two words to an end that waits for the measurement of the other one. */
+/** Milliseconds between two `alive` messages to an end that waits for the measurement. */
 const pulse = 1000;
 
 /**
- * Drives the sides of this end until they are done, and the other end, in another process, is done with its own.
- * @param tell what the other end is told then @returns what it tells
- * @throws as drive; Error the other end has gone or failed, or says nothing for long
+ * Drives the sides of this end until they and those of the other end, in another process, are done.
+ * @param tell value for the other end then @returns the value of the other end
+ * @throws as drive; Error the other end has disconnected or failed, or is silent for too long
  */
 export async function driveWithPeer<Tally extends object>(
   conversation: Conversation,
@@ -20,7 +20,7 @@ export async function driveWithPeer<Tally extends object>(
   const companion = new Companion<Tally>(sides, conversation, tell);
   const alive = setInterval(() => conversation.say('alive'), pulse);
   try {
-    // Each of them ends a sleep once.
+    // Each promise ends one sleep.
     await driveUntil([companion.settled, conversation.over], [...sides, companion], driving);
   } finally {
     clearInterval(alive);
@@ -28,7 +28,7 @@ export async function driveWithPeer<Tally extends object>(
   return companion.tally!;
 }
 
-/** As {@link drive}, and goes on when one of `wakes` has ended a sleep. */
+/** As {@link drive}; a promise of `wakes` also ends its sleep. */
 async function driveUntil(
   wakes: readonly AbortSignal[],
   sides: readonly Side[],
@@ -45,7 +45,7 @@ async function driveUntil(
   }
 }
 
-/** Tells the other end when the sides of this one are done, and is done when the other end has told. */
+/** Informs the other end when the sides of this end are done; is done when the other end has done the same. */
 class Companion<Tally extends object> implements Side {
   tally: Tally | undefined;
   private readonly sides: readonly Side[];
@@ -73,7 +73,7 @@ class Companion<Tally extends object> implements Side {
 
   advance(): boolean {
     if (this.failure !== undefined) throw this.failure.error;
-    const isMissed = this.tally !== undefined && !this.said; // the other end stays until this one is done
+    const isMissed = this.tally !== undefined && !this.said; // the other end waits for this one
     if (isMissed && this.conversation.over.aborted) throw this.conversation.whyOver();
     if (this.said || !this.sides.every(({ done }) => done)) return false;
     this.said = true;

@@ -1,12 +1,12 @@
-/** How long is measured: so many messages, or so many seconds. */
+/** Extent of a measurement: a number of messages, or seconds. */
 export type Extent = { readonly iterations: number } | { readonly seconds: number };
 
-/** Takes the time from each message to the next. */
+/** Measures the time from each message to the next. */
 export class Stopwatch {
   stopped = false;
   /** Messages that have ended. */
   laps = 0;
-  /** Nanoseconds of each message; none when it runs for a time. */
+  /** Nanoseconds of each message; empty in a run of a fixed duration. */
   readonly samples: Float64Array;
   private readonly iterations: number;
   private readonly duration: number;
@@ -21,7 +21,7 @@ export class Stopwatch {
     this.stopped = this.iterations === 0;
   }
 
-  /** A message ends, unless it is the first, and another begins, unless the watch has stopped. */
+  /** Ends the message before, if any, and begins another, unless the watch has stopped. */
   lap(): void {
     const now = performance.now();
     if (!this.begun) {
@@ -35,7 +35,7 @@ export class Stopwatch {
     this.last = now;
   }
 
-  /** From the first message to the end of the last, milliseconds. */
+  /** Milliseconds from the first message to the end of the last. */
   get elapsed(): number {
     return this.last - this.begin;
   }

@@ -1,11 +1,11 @@
-/** A logarithmic axis: from a range of values to one of places. */
+/** A logarithmic axis: maps a range of values to a range of positions. */
 export class LogScale {
   readonly low: number;
   readonly high: number;
   private readonly from: number;
   private readonly to: number;
 
-  /** Values are more than 0; the range is widened to a tenth beyond where it is empty. */
+  /** Values must be more than 0. An empty range is widened by a tenth. */
   constructor([low, high]: readonly [number, number], [from, to]: readonly [number, number]) {
     this.low = low;
     this.high = high > low * 1.05 ? high : low * 1.1;
@@ -13,18 +13,18 @@ export class LogScale {
     this.to = to;
   }
 
-  /** The place of a value; those beyond the range have that of its end. */
+  /** The position of a value; values outside the range have the position of its nearest end. */
   place(value: number): number {
     const share = Math.log(value / this.low) / Math.log(this.high / this.low);
     return this.from + Math.min(1, Math.max(0, share)) * (this.to - this.from);
   }
 
-  /** The value at a share of the way, 0 to 1. */
+  /** The value at a fraction of the axis, 0 to 1. */
   valueAt(share: number): number {
     return this.low * (this.high / this.low) ** share;
   }
 
-  /** Round values in the range, so many places apart at least: 1, 2 and 5 in each decade, or fewer, or even steps in a part of a decade. */
+  /** Round values in the range with a minimum distance: 1, 2 and 5 in each decade, or fewer, or equal steps within a decade. */
   ticks(apart: number): number[] {
     for (const digits of [[1, 2, 5], [1, 3], [1]]) {
       const found = this.decadeTicks(digits);

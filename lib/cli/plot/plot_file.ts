@@ -5,7 +5,7 @@ import type { Scope } from '../scope.ts';
 import type { PlotRun } from './run.ts';
 import { distributionSvg, type PlotTexts } from './svg.ts';
 
-/** The picture of a measurement. The file is opened before anything is measured, and written when all is. */
+/** The plot of a measurement. The file is opened before the measurement, and written after it. */
 export class PlotFile {
   private readonly file: number;
   private readonly runs: PlotRun[] = [];

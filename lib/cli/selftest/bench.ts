@@ -5,24 +5,24 @@ import { DeviceFunction } from '../../driver/device_function.ts';
 import { openDevice, type Context } from '../../index.ts';
 import { HandWrittenCommand } from './hand_written_command.ts';
 
-/** How a selftest is run. */
+/** Parameters of a selftest. */
 export interface SelftestOptions {
-  /** Milliseconds that the device has for anything that it is asked for. */
+  /** Milliseconds that the device has for each request. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
 
-/** A board while it is brought up: each step of the selftest takes it further. */
+/** A board during bring-up, which each step of the selftest continues. */
 export class Bench {
   readonly options: SelftestOptions;
   readonly board: BoardFunction;
-  /** The control function of an emulated board of this process alone, where another function is tested. */
+  /** The control function of an emulated board of this process, if another function is tested. */
   private readonly control: Context | undefined;
   private known: DeviceFunction | undefined;
   private opened: Context | undefined;
   private written: HandWrittenCommand | undefined;
 
-  /** @throws DeviceStringError, BackendMissingError, RangeError: no such device */
+  /** Opens the device. @throws DeviceStringError, BackendMissingError, RangeError: no such device */
   constructor(deviceString: string, options: SelftestOptions) {
     this.options = options;
     const given = parseDeviceString(deviceString);
@@ -36,25 +36,25 @@ export class Bench {
     this.board = openBoard(name);
   }
 
-  /** The function, whose registers are read. @throws VerbsError it is no HCA */
+  /** The function, for register access. @throws VerbsError it is no HCA */
   get device(): DeviceFunction {
     this.known ??= new DeviceFunction(this.board);
     return this.known;
   }
 
-  /** The device with its driver. @throws VerbsError it has one, or does not answer */
+  /** The device with its driver. @throws VerbsError another driver uses it, or it does not answer */
   get context(): Context {
     this.opened ??= openDevice(this.board);
     return this.opened;
   }
 
-  /** Commands that are written by hand. @throws VerbsError the device makes no queue pair */
+  /** Hand-written commands. @throws VerbsError the device creates no queue pair */
   get command(): HandWrittenCommand {
     this.written ??= new HandWrittenCommand(this.context.driver);
     return this.written;
   }
 
-  /** Waits until `done`, letting the device work. @returns whether it came to be in time */
+  /** Drives the device until `done`. @returns whether that was in time */
   async until(done: () => boolean): Promise<boolean> {
     const givenUp = performance.now() + this.options.timeout;
     while (!done()) {
@@ -66,7 +66,7 @@ export class Bench {
     return true;
   }
 
-  /** The device is reset, and reaches no memory. */
+  /** Resets the device, which then accesses no memory. */
   close(): void {
     try {
       this.opened?.[Symbol.dispose]();

@@ -4,8 +4,8 @@ import { SelftestFailure, hex } from './failure.ts';
 import type { HandWrittenCommand } from './hand_written_command.ts';
 
 /**
- * The patent's example (US8589610): in each row the first and the last segment that is written, bytes from the begin of a command
- * of 16 B, and the segments that the scoreboard then has or needs not.
+ * The example of US8589610. A row has the first and last segment of a write, as byte offsets in a command of 16 B, and the segments
+ * that the scoreboard then has or does not need.
  */
 const rows: readonly (readonly [first: number, last: number, check: bigint])[] = [
   [0x10, 0x10, 0x00_0000_0004n],
@@ -21,7 +21,7 @@ const collecting =
   'the mapping of the virtual collect buffers and its byte enables, collect_buffer; control.inspect_scoreboard shows what came';
 const kicking = 'collect_buffer: scoreboard, mask, kick; underlying_function.commands_refused, and events';
 
-/** Writes a command in the rows of the patent's table but the last, and sees after each what has arrived. */
+/** Writes all rows of the patent's table but the last, and checks the scoreboard after each. */
 export function collectRowByRow({ command }: Bench): string {
   if (command.isInUse) {
     throw new SelftestFailure(`VCB ${command.buffer.number} is in use before any write`, collecting);
@@ -41,7 +41,7 @@ export function collectRowByRow({ command }: Bench): string {
   return `${rows.length} rows of the patent's table, ${shown}`;
 }
 
-/** The last row: it makes the command whole. */
+/** Writes the last row, which completes the command. */
 export async function kickOnce(bench: Bench): Promise<string> {
   const { command } = bench;
   const kicks = command.kicks;

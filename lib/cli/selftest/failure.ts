@@ -1,4 +1,4 @@
-/** A fault that a step found, and where to look for its cause. */
+/** A fault that a step found, and advice on its cause. */
 export class SelftestFailure extends Error {
   override readonly name = 'SelftestFailure';
   readonly advice: string;
@@ -9,7 +9,7 @@ export class SelftestFailure extends Error {
   }
 }
 
-/** A number as registers are written: 0x and all of its digits. */
+/** A register value: 0x and all digits. */
 export function hex(value: bigint | number, digits: number): string {
   return `0x${value.toString(16).padStart(digits, '0')}`;
 }

@@ -15,18 +15,18 @@ import {
 } from '../../spec/index.ts';
 import { UnansweredQueuePair } from '../unanswered_queue_pair.ts';
 
-/** A VCB, and the PCB that it is bound to, as the registers of the control function show them. */
+/** State of a VCB and of its PCB, from the registers of the control function. */
 export interface Inspected {
   readonly state: VirtualCollectBufferState;
-  /** Why it is in error, of refusals. */
+  /** The refusal that put it into error. */
   readonly refusal: number;
-  /** 40 bits: segments that were written or are not used, whichever way the scoreboard is kept (US8589610). */
+  /** 40 bits: segments that were written or are unused, in both variants of the scoreboard (US8589610). */
   readonly check: bigint;
 }
 
 const inlineBytes = 16;
 
-/** A command of 16 B, written to its VCB a segment at a time. No peer answers it. */
+/** A command of 16 B, written to its VCB segment by segment. No peer answers it. */
 export class HandWrittenCommand {
   readonly buffer: VirtualCollectBuffer;
   /** Bytes of the command. */
@@ -53,12 +53,12 @@ export class HandWrittenCommand {
     this.sequenceNumber += 1;
   }
 
-  /** Whether there are registers that show a scoreboard. */
+  /** Whether the function has registers that show a scoreboard. */
   get canInspect(): boolean {
     return this.device.controlPage !== undefined;
   }
 
-  /** Writes the segments from `first` to `last`, bytes from the begin of the command, and fences. */
+  /** Writes the segments from `first` to `last`, byte offsets in the command, and fences. */
   write(first: number, last: number): void {
     const { board, virtualCollectBufferRegion } = this.device;
     for (let at = first; at <= last; at += 8) {
@@ -68,19 +68,19 @@ export class HandWrittenCommand {
     board.fence();
   }
 
-  /** Commands that were kicked. A read: what was written before it has reached the device. */
+  /** Number of kicked commands. As a read, it follows all earlier writes to the device. */
   get kicks(): bigint {
     return this.device.page.read64(UNDERLYING_FUNCTION_KICKS_OFFSET);
   }
 
-  /** PCBs in use by the function, of the low level's own, of the high level's, and of those that its levels share. */
+  /** PCBs that the function uses: the low level's own, the high level's own, and those that its levels share. */
   get buffersInUse(): number {
     const block = blockNamed('underlying_function');
     const register = registerNamed(block, 'physical_collect_buffers_in_use');
     return readNamed(this.device.page, register).values.reduce((sum, value) => sum + Number(value), 0);
   }
 
-  /** Whether the VCB has a command that is not whole, or is in error. */
+  /** Whether the VCB has an incomplete command, or is in error. */
   get isInUse(): boolean {
     const index = this.buffers.all.findIndex(({ number }) => number === this.buffer.number);
     const block = blockNamed('underlying_function');
@@ -88,7 +88,7 @@ export class HandWrittenCommand {
     return ((values[index >> 5]! >> BigInt(index % 32)) & 1n) === 1n;
   }
 
-  /** @throws Error without {@link canInspect} */
+  /** The state of the VCB. @throws Error without {@link canInspect} */
   inspect(): Inspected {
     const page = this.device.controlPage;
     if (page === undefined) throw new Error('only underlying function 0 can read scoreboards');

@@ -19,13 +19,13 @@ const signalling =
 const looping =
   "the port's loopback and packet counters (control.port_packets_out, port_packets_looped, packets_dropped), keys and DMA";
 
-/** Brings up the driver: the device gets its context memory, fetches management commands and answers them, makes a queue pair. */
+/** Brings up the driver: the device gets context memory, fetches and answers management commands, and creates a queue pair. */
 export function bringUp(bench: Bench): string {
   const { limits } = bench.context.driver;
   return `enabled, management commands answered; queue pair ${bench.command.source.queuePair.number} of ${limits.queuePairs} made`;
 }
 
-/** A command is written whole: the device writes its kick records to host memory. */
+/** Writes a whole command, whose kick records the device must write to host memory. */
 export async function writeRecords(bench: Bench): Promise<string> {
   const { command, device } = bench;
   const { number } = command.source.queuePair;
@@ -53,7 +53,7 @@ export async function writeRecords(bench: Bench): Promise<string> {
   }
 }
 
-/** Arms event queue 0 and lets a management command be reported in it. */
+/** Arms event queue 0, and has a management command reported in it. */
 export async function interrupt(bench: Bench): Promise<string> {
   const { device, events, management } = bench.context.driver;
   const vector = events.number;
@@ -83,7 +83,7 @@ export async function interrupt(bench: Bench): Promise<string> {
   }
 }
 
-/** Two queue pairs of the board, connected through its port, do every operation; every byte is compared. */
+/** Executes every operation between two queue pairs of the board, connected through its port, and compares every byte. */
 export async function loopBack(bench: Bench): Promise<string> {
   const { timeout, signal } = bench.options;
   const [a, b] = [0, 1].map(() => new Connection(bench.context)) as [Connection, Connection];

@@ -8,7 +8,7 @@ import {
 import type { Bench } from './bench.ts';
 import { SelftestFailure, hex } from './failure.ts';
 
-/** Page addresses whose bits differ from those of their neighbors, both ways. */
+/** Page addresses with alternating bits, both ways. */
 const patterns = [0x5555_5555_5555_5000n, 0xaaaa_aaaa_aaaa_a000n, 0n];
 
 const reading = 'reads of BAR 0: the region table, the decoding of register addresses, byte order';
@@ -16,8 +16,8 @@ const writing =
   'writes to BAR 0: byte enables, 8 B writes that arrive in two halves, writes that get lost on their way';
 
 /**
- * Reads every register that may be read, sees that no bit is set where none is defined, and writes one and reads it back. No other
- * process may drive the function meanwhile.
+ * Reads every readable register, checks that no undefined bit is set, and writes one register and reads it back. No other process may
+ * drive the function meanwhile.
  */
 export function walkRegisters({ device }: Bench): string {
   const { identityPage, page, controlPage } = device;

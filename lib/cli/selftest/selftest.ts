@@ -10,9 +10,9 @@ import { walkRegisters } from './registers_step.ts';
 
 interface Step {
   readonly name: string;
-  /** @returns what was seen @throws SelftestFailure */
+  /** @returns the observation @throws SelftestFailure */
   readonly run: (bench: Bench) => string | Promise<string>;
-  /** Where to look when the step fails in a way that it does not know. */
+  /** Advice if the step fails in an unexpected way. */
   readonly advice: string;
 }
 
@@ -44,13 +44,13 @@ interface StepResult {
   readonly passed: boolean;
   /** The observation, or the fault. */
   readonly detail: string;
-  /** Where to look. */
+  /** Advice. */
   readonly advice?: string;
 }
 
 /**
- * `hca selftest`: brings a board up in order and stops at the first thing that is wrong. JSON: {device, passed, steps: [{name,
- * passed, detail, advice}]}; steps behind the one that failed are left out.
+ * `hca selftest`: brings a board up in order and stops at the first fault. JSON: {device, passed, steps: [{name,
+ * passed, detail, advice}]}, without the steps behind the failed one.
  * @throws Error a step failed
  */
 export async function selftest(
@@ -90,7 +90,7 @@ async function take({ name, run, advice }: Step, bench: Bench): Promise<StepResu
   }
 }
 
-/** A board that failed may not be reset either; the step that failed is what counts. */
+/** Ignores an error of the reset, because the failed step is the result. */
 function closeQuietly(bench: Bench, results: readonly StepResult[]): void {
   try {
     bench.close();
@@ -99,7 +99,7 @@ function closeQuietly(bench: Bench, results: readonly StepResult[]): void {
   }
 }
 
-/** Nothing is written to a function that another process uses. */
+/** Refuses to write to a function that another process uses. */
 function identify({ device }: Bench): string {
   refuseTwoDrivers(device);
   const { boardName, version } = device.identity;

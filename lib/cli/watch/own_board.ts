@@ -17,10 +17,10 @@ import type { Scope } from '../scope.ts';
 const entries = 32;
 const completionsAtOnce = 16;
 const messageBytes = 2048;
-/** Messages that are under way in each direction at once. */
+/** Messages in flight in each direction. */
 const depth = 2;
 const nanosecondsPerSecond = 1e9;
-/** {@link Completion.workQueue} of a send. */
+/** The value of {@link Completion.workQueue} for a send. */
 const sendQueue = 0;
 
 /** One end of a ping-pong. */
@@ -32,8 +32,7 @@ interface End {
 }
 
 /**
- * A board of a command alone, on which pairs of functions exchange messages: of levels low and high, of several sizes. It is there to be looked at
- * where there is nothing else.
+ * A board of `hca watch` itself, on which pairs of functions of both levels exchange messages of several sizes, as a demonstration.
  */
 export class OwnBoard implements Driven {
   readonly board: EmulatedBoard;
@@ -68,7 +67,7 @@ export class OwnBoard implements Driven {
     return Number(this.board.now()) / this.ticksPerNanosecond;
   }
 
-  /** Lets it go on for as long as has passed: a stepped board by steps, another one by a message of each queue pair. */
+  /** Advances by the elapsed time: a stepped board by steps, another board by one message of each queue pair. */
   goOn(milliseconds: number): void {
     if (!this.isStepped) {
       this.exchange();
@@ -77,7 +76,7 @@ export class OwnBoard implements Driven {
     this.step(this.due.after(milliseconds, this.pace));
   }
 
-  /** Stepped: does so many units of work. */
+  /** Stepped: executes this number of units of work. */
   step(count: number): void {
     for (let done = 0; done < count; done++) {
       if (this.board.step(1) === 0) this.board.advanceTime(1000);
@@ -107,7 +106,7 @@ export class OwnBoard implements Driven {
     this.ends.push(...made);
   }
 
-  /** Answers each message that has come by another one. */
+  /** Answers each received message by another one. */
   private exchange(): void {
     for (const end of this.ends) {
       const count = end.completionQueue.poll(this.completions);

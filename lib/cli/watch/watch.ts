@@ -14,16 +14,16 @@ import { OwnBoard } from './own_board.ts';
 
 /** Options of `hca watch`. */
 export interface WatchOptions {
-  /** TCP port of the page; 0: any that is free. */
+  /** TCP port of the page; 0: any free port. */
   readonly port: number;
 }
 
-/** Steps a second of a stepped board, until a page says otherwise. */
+/** Steps per second of a stepped board, until a page changes it. */
 const firstStepsPerSecond = 25;
 
 /**
- * `hca watch`: serves a page that shows a board live, to browsers of this machine, until it is interrupted. A board of this command alone gets a
- * ping-pong to look at, and, stepped, goes as slowly as the page says. Without a page that looks it costs the board nothing. JSON: {address}.
+ * `hca watch`: serves a page that shows a board live, to browsers of this machine, until it is interrupted. A board of this command itself runs a
+ * ping-pong; if stepped, at the pace that the page selects. Without an open page it costs the board nothing. JSON: {address}.
  */
 export async function watch(
   output: Output,
