@@ -1,5 +1,5 @@
-// Writes the API reference, docs/api, from the docstrings of lib: node scripts/api_reference.mjs. A test runs it on the sources and
-// compares. Fails where an export, or a public method or field of one, has no docstring.
+// Writes the API reference, docs/api, from the docstrings of lib: node scripts/api_reference.mjs. A test compares the result with the
+// sources. Fails if an export, or a public method or field of one, has no docstring.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { parseSync } from 'vite';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The entries of the package that have a page, and what the page says first. */
+/** The entries of the package that have a page, and the first sentence of the page. */
 const entries = [
   [
     'fpga-verbs',
@@ -31,7 +31,7 @@ const entries = [
   ['fpga-verbs/watch', 'lib/watch/index.ts', 'watch', 'Shows a board of the program on a live page.'],
 ];
 
-/** A source file: its text, its declarations by name with their docstrings, and where other names come from. */
+/** A source file: its text, its declarations by name with their docstrings, and the origin of other names. */
 class Source {
   static #known = new Map();
 
@@ -55,7 +55,7 @@ class Source {
     for (const node of program.body) this.#take(node);
   }
 
-  /** The first place behind `at` that is not white space. */
+  /** The first position behind `at` that is not white space. */
   #after(at) {
     return at + /^\s*/.exec(this.text.slice(at))[0].length;
   }
@@ -91,12 +91,12 @@ class Source {
   }
 }
 
-/** Where a name is declared: the source, and its declarations there. */
+/** The source that declares a name, and its declarations there. */
 function find(file, name) {
   const source = Source.of(file);
   if (source.declarations.has(name)) return { source, parts: source.declarations.get(name) };
   if (source.exports.has(name)) return find(...source.exports.get(name));
-  // An index that passes on everything of others.
+  // An index that re-exports all of another file.
   for (const [, from] of source.text.matchAll(/export \* from '([^']+)'/g)) {
     const other = path.join(path.dirname(file), from);
     if (existsSync(path.join(root, other)) && find(other, name) !== undefined) return find(other, name);
@@ -132,7 +132,7 @@ function markdown(doc, indent = '') {
     .join('\n\n');
 }
 
-/** As a cell of a table. */
+/** Formats text as a cell of a table. */
 const cell = (text) => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').trim();
 
 /** Properties that many classes have. */
@@ -151,7 +151,7 @@ function signatureOf(source, node) {
   return words.replace(/^(?:public |override )+/, '');
 }
 
-/** The type of a property: as written, else that of its value. */
+/** The type of a property: the declared one, otherwise that of its value. */
 function typeOf(source, { typeAnnotation, value }) {
   if (typeAnnotation?.type === 'TSTypeAnnotation') return source.slice(typeAnnotation).replace(/^:\s*/, '');
   if (value?.type === 'TSAsExpression') return source.slice(value.typeAnnotation);

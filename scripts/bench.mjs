@@ -1,4 +1,4 @@
-// Compiles and runs the benchmarks of test/bench, or those that are named: plain modules, so that what is measured is what users run.
+// Compiles and runs the benchmarks of test/bench, or the named ones, as plain modules, as users run the code.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Builds the native code into build/Release of the current directory: with CMake where it is, else with the node-gyp of npm.
+// Builds the native code into build/Release of the current directory: with CMake if installed, otherwise with the node-gyp of npm.
 // node build_addons.mjs TARGET…, as `hca build` calls it. Plain JavaScript: it runs before anything is compiled.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import path from 'node:path';
 
 /**
  * Builds in the current directory, the root of the package.
- * @param say is told what is done
+ * @param say called with a description of each step
  * @param target the one addon to build; default: all
  */
 export function buildAddons(say, target) {
@@ -28,7 +28,7 @@ export function buildAddons(say, target) {
     ]);
     return;
   }
-  // Node's own headers lie beside a Node that was installed whole.
+  // A complete installation of Node includes its headers.
   const prefix = path.join(path.dirname(process.execPath), '..');
   const own = existsSync(path.join(prefix, 'include/node/node_api.h'));
   const headers = own ? '' : '; headers of Node will be downloaded';
@@ -49,7 +49,7 @@ export function runTool(packageName, program, args) {
   ]);
 }
 
-/** Runs a program; ends with an error where it does. */
+/** Runs a program; ends with an error if the program fails. */
 export function run(command, args) {
   try {
     execFileSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
@@ -59,7 +59,7 @@ export function run(command, args) {
   }
 }
 
-/** Ends with an error that names all tools that are missing. */
+/** Ends with an error that names all missing tools. */
 function needTools() {
   const needed = [
     ['a C++ compiler', 'g++', [process.env.CXX ?? 'c++', 'g++']],
@@ -73,7 +73,7 @@ function needTools() {
   process.exit(1);
 }
 
-/** node-gyp comes with npm. */
+/** The node-gyp of npm. */
 function nodeGyp() {
   const root = execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim();
   return path.join(root, 'npm/node_modules/node-gyp/bin/node-gyp.js');

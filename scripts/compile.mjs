@@ -1,6 +1,6 @@
-// Compiles lib/ and examples/ to dist/ by the TypeScript compiler, and then has a bundler, which keeps each module of lib/ a file of its
-// own, write constants of fpga/spec that modules import as the numbers that they are. V8 loads an imported constant anew at every use: a
-// third of the JavaScript of a message was that (npm run counts).
+// Compiles lib/ and examples/ to dist/ with the TypeScript compiler. A bundler, which keeps each module of lib/ in its own file, then
+// replaces imported constants of fpga/spec by their numbers. V8 reloads an imported constant at every use, which was a third of the
+// JavaScript of a message (npm run counts).
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
@@ -29,7 +29,7 @@ export async function compile() {
     preserveModulesRoot: library,
   });
   await bundle.close();
-  // The page of hca watch is served as it is.
+  // The page of hca watch is served unchanged.
   const page = path.join('watch', 'page');
   cpSync(path.join('lib', page), path.join(library, page), { recursive: true });
 }

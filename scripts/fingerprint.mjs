@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** A digest of files, and of all files in directories: changes when a name or a content does. */
+/** A digest of files, and of all files in directories, over names and contents. */
 export function fingerprint(places) {
   const digest = createHash('sha256');
   const add = (place) => {

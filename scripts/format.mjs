@@ -1,4 +1,4 @@
-// Formats all files that people write.
+// Formats all hand-written files.
 import { execFileSync } from 'node:child_process';
 
 import { clangFormatProgram, nativeSources } from './format_checks.mjs';

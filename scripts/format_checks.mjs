@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Native sources that people write: the generated ones are as their generator leaves them. */
+/** Hand-written native sources; generated ones keep the format of their generator. */
 export function nativeSources() {
   return execFileSync(
     'git',
@@ -22,10 +22,10 @@ const clangFormat = ['clang-format-19', 'clang-format'].find((name) => {
   }
 });
 
-/** The program of the version that the sources are formatted with, or undefined. */
+/** clang-format in the version of the sources, or undefined. */
 export const clangFormatProgram = clangFormat;
 
-/** Checks that all files are formatted. clang-format is left out where it is not installed, unless CI is set. */
+/** Checks that all files are formatted. Skips clang-format if it is not installed, unless CI is set. */
 export function formatChecks() {
   const prettier = {
     name: 'format',

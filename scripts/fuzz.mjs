@@ -1,7 +1,7 @@
 // Fuzzes the device with libFuzzer, under address and undefined-behavior sanitizers: `npm run test:fuzz -- [target…]
-// [--seconds N] [--minimize]`. Each target begins with its corpus in test/fuzz/corpus; what breaks a promise is left in
-// build/fuzz/TARGET and is told how to be run again. --minimize then replaces the corpus by the least inputs that reach
-// everything that was reached.
+// [--seconds N] [--minimize]`. Each target begins with its corpus in test/fuzz/corpus. Failing inputs are written to
+// build/fuzz/TARGET, and the command to repeat them is printed. --minimize then replaces the corpus by the smallest set of
+// inputs with the same coverage.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { corpora, pack, unpack } from './fuzz_corpus.mjs';
 import { buildVariant } from './native_variant.mjs';
 
 const compiler = 'clang++-19';
-/** Bytes of the longest input. */
+/** Longest input, bytes. */
 const longest = 640;
 
 const { values, positionals } = parseArgs({
@@ -46,7 +46,7 @@ const failed = (positionals.length > 0 ? positionals : known).filter((target) =>
 console.log(failed.length === 0 ? 'no promise was broken' : `broken: ${failed.join(', ')}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** Whether a target held for so many seconds. */
+/** Fuzzes a target for so many seconds. Returns whether it had no failure. */
 function fuzz(target) {
   console.log(`${target}: ${seconds} s`);
   const corpus = path.resolve(`build/fuzz/${target}-corpus`);

@@ -1,4 +1,4 @@
-// The corpora of the fuzz targets: a file of text for each in test/fuzz/corpus, an input a line, in base64.
+// The corpora of the fuzz targets: one text file each in test/fuzz/corpus, one input per line in base64.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +21,7 @@ export function inputsOf(target) {
   return new Map(lines.map((line) => Buffer.from(line, 'base64')).map((input) => [nameOf(input), input]));
 }
 
-/** Writes the inputs of a target to a folder, a file each, as libFuzzer takes them. */
+/** Writes the inputs of a target to a folder, one file each, as libFuzzer reads them. */
 export function unpack(target, to) {
   mkdirSync(to, { recursive: true });
   for (const [name, input] of inputsOf(target)) writeFileSync(path.join(to, name), input);

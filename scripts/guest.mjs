@@ -1,5 +1,5 @@
-// Makes the guest that tests run in: a kernel of Debian and an initramfs of busybox and a few modules, in build/guest. Does nothing
-// where they are there and nothing changed. Needs the packages kmod, cpio, busybox-static and the sources of apt; no rights.
+// Builds the guest for tests in build/guest: a kernel of Debian and an initramfs of busybox and a few modules. Does nothing if they
+// are up to date. Needs the packages kmod, cpio, busybox-static and the sources of apt, but no privileges.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -20,7 +20,7 @@ process.chdir(path.join(import.meta.dirname, '..'));
 const directory = 'build/guest';
 const lock = `${directory}.lock`;
 if (process.argv[2] !== lock) {
-  // Several tests may want it at once: one makes it, the others wait.
+  // Several tests may need it at once: one builds it, the others wait.
   mkdirSync('build', { recursive: true });
   const again = ['flock', [lock, process.execPath, import.meta.filename, lock]];
   process.exit(spawnSync(...again, { stdio: 'inherit' }).status ?? 1);
@@ -33,7 +33,7 @@ const now = fingerprint(inputs);
 const modules = [
   ['virtio_pci', '9pnet_virtio', '9p'],
   ['vfio-pci', 'vfio_iommu_type1'],
-  // The checksum that Soft-RoCE takes from the kernel's, and does not depend on.
+  // The checksum that Soft-RoCE uses without depending on its module.
   ['virtio_net', 'crc32_generic', 'rdma_rxe', 'ib_uverbs', '8021q'],
 ].flat();
 
@@ -48,7 +48,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== now) {
   writeFileSync(stamp, now);
 }
 
-/** Unpacks the kernel that linux-image-amd64 means; named exactly, as a pattern would bring its debug symbols. */
+/** Unpacks the kernel that linux-image-amd64 depends on. The exact name excludes its debug symbols. */
 function unpackKernel() {
   const depends = output('apt-cache', ['depends', 'linux-image-amd64']);
   const name = /Depends: (linux-image-\S+)/.exec(depends)?.[1];
@@ -60,13 +60,13 @@ function unpackKernel() {
   return name.slice('linux-image-'.length);
 }
 
-/** The kernel inside a bzImage: it boots in less than half the time that one takes that unpacks itself. */
+/** The kernel inside a bzImage, which boots in less than half the time of one that unpacks itself. */
 function uncompressed(file) {
   const image = readFileSync(file);
   const magic = Buffer.from('fd377a585a00', 'hex');
   const begin = image.indexOf(magic);
   if (begin < 0) throw new Error(`${file} holds no kernel packed by xz`);
-  // xz ends with an error at what stands behind the kernel; all that comes before it is given out.
+  // xz reports an error at the bytes behind the kernel, after it has written the whole kernel.
   try {
     return execFileSync('xz', ['-dc', '--single-stream'], {
       input: image.subarray(begin),
@@ -99,7 +99,7 @@ function initramfs(version) {
   for (const list of ['modules.dep', 'modules.alias', 'modules.builtin']) {
     cpSync(path.join(kernel, folder, list), path.join(root, folder, list));
   }
-  // A library for user space is told where the kernel's device is.
+  // Configures the user-space library with the path of the kernel's device.
   mkdirSync(path.join(root, 'etc/libibverbs.d'));
   writeFileSync(path.join(root, 'etc/libibverbs.d/rxe.driver'), 'driver rxe\n');
   copyFileSync('/bin/busybox', path.join(root, 'bin/busybox'));

@@ -1,6 +1,6 @@
-// Builds the device with one named fault at a time (test/mutants.json). One that names tests has to turn each of these files red; one that
-// names a change of its source file has to be found by the simulation, within two minutes of its seeds: `npm run test:mutants -- [NAME…]`,
-// or all of the simulation with --simulation, all of the tests with --tests.
+// npm run test:mutants [-- NAME… | --simulation | --tests]: builds the device with one named fault at a time (test/mutants.json). A mutant
+// that names tests must fail in each of these files; the simulation must find a mutant that names a change of its source, within two
+// minutes of seeds. Default: all mutants.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -28,7 +28,7 @@ if (ofTests.length > 0) isRed = findByTests(ofTests);
 if (ofSimulation.length > 0) isRed = (await findBySimulation(ofSimulation)) && isRed;
 process.exitCode = isRed ? 0 : 1;
 
-/** Whether every mutant turns each of its files of tests red. */
+/** Whether every mutant fails in each of its test files. */
 function findByTests(all) {
   const none = { FPGA_VERBS_MUTANT: '', FPGA_VERBS_MUTANT_FILE: '' };
   console.log('the tests without a fault');
@@ -52,7 +52,7 @@ function findByTests(all) {
 function passes(tests, environment) {
   const { status } = spawnSync('npx', ['vitest', 'run', '--reporter=dot', ...tests], {
     stdio: 'ignore',
-    timeout, // a fault may keep a test from ending: red
+    timeout, // a test that never ends counts as failed
     env: { ...process.env, ...environment },
   });
   return status === 0;

@@ -5,7 +5,7 @@ import path from 'node:path';
  * Builds native code in a directory of its own, beside the usual one.
  * @param name directory in build/
  * @param definitions CMake definitions
- * @param targets what is built; default: both addons
+ * @param targets to build; default: both addons
  * @returns environment in which tests use this build
  */
 export function buildVariant(name, definitions, targets = ['all']) {

@@ -1,5 +1,5 @@
-// Fetches for test/packages, into build/package_tools: the versions of npm that users have, and a Node for arm64. Does nothing where
-// they are there. Uses the registry that npm is set up for.
+// Fetches the tools of test/packages into build/package_tools, unless present: the versions of npm that users have, and a Node for
+// arm64. Uses the configured registry of npm.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -8,12 +8,12 @@ process.chdir(path.join(import.meta.dirname, '..'));
 const directory = path.resolve('build/package_tools');
 const lock = `${directory}.lock`;
 if (process.argv[2] !== lock) {
-  // Several tests may want them at once: one fetches, the others wait.
+  // Several tests may need them at once: one fetches them, the others wait.
   mkdirSync('build', { recursive: true });
   const again = ['flock', [lock, process.execPath, import.meta.filename, lock]];
   process.exit(spawnSync(...again, { stdio: 'inherit' }).status ?? 1);
 }
-/** The folder of each, and the package that it is. */
+/** Folder and package of each tool. */
 const tools = {
   'npm-10': 'npm@10.9.9',
   'npm-11': 'npm@11.21.2',

@@ -1,5 +1,5 @@
-// Packs what npm publishes: fpga-verbs, and a package of binaries for each processor named: node scripts/packages.mjs [x64|arm64]…,
-// default: both. The tarballs lie in build/packages. Binaries for the other processor are cross-compiled, with Debian's compiler.
+// Packs the packages for npm: fpga-verbs, and a package of binaries for each named processor: node scripts/packages.mjs [x64|arm64]…,
+// default: both. Writes the tarballs to build/packages. Binaries for the other processor are cross-compiled, with Debian's compiler.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -19,7 +19,7 @@ process.chdir(path.join(import.meta.dirname, '..'));
 /** The prefix that Debian gives the tools for each processor, by Node's name of it. */
 const toolPrefixes = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' };
 const binaries = ['fpga_verbs.node', 'verbs/libibverbs.so.1', 'verbs/libfpga_verbs_node.so'];
-/** The newest versions that binaries may need: Debian 12, Ubuntu 22.04, Fedora 36 and what is newer have them. */
+/** The newest library versions that binaries may need: those of Debian 12, Ubuntu 22.04 and Fedora 36. */
 const newest = { GLIBC: '2.34', GLIBCXX: '3.4.30', CXXABI: '1.3.13', GCC: '12.0.0' };
 
 const out = path.resolve('build/packages');
@@ -33,7 +33,7 @@ if (process.env.FPGA_VERBS_PACKING === undefined) {
   if (unknown !== undefined)
     throw new Error(`${unknown} is no processor of a package; expected: x64 or arm64`);
   for (const part of [...cpus, 'main']) {
-    // Several tests may want one at once: one packs it, the others wait.
+    // Several tests may need one at once: one packs it, the others wait.
     const lock = path.join(out, `.lock-${part}`);
     const again = ['flock', [lock, process.execPath, import.meta.filename, part]];
     const env = { ...process.env, FPGA_VERBS_PACKING: part };
@@ -51,7 +51,7 @@ function packPart(part) {
   else unlessDone(nameOf(part), sources, () => packBinaries(part, crossCompile(part)));
 }
 
-/** Packs a package where one of its inputs has changed since it was packed. */
+/** Packs a package if one of its inputs has changed since the last time. */
 function unlessDone(name, inputs, packIt) {
   const stamp = path.join(out, `.setup-${name}`);
   const now = fingerprint(inputs);
@@ -61,7 +61,7 @@ function unlessDone(name, inputs, packIt) {
   writeFileSync(stamp, now);
 }
 
-/** A package of binaries: npm installs it only where operating system, processor and C library are those of its manifest. */
+/** A package of binaries. npm installs it only if operating system, processor and C library match its manifest. */
 function packBinaries(cpu, release) {
   const { version, license, engines } = manifest;
   const name = nameOf(cpu);
@@ -126,7 +126,7 @@ function packMain() {
   pack(folder);
 }
 
-/** Links of a document to files that only the repository has become plain text. */
+/** Replaces links to files that only the repository contains by plain text. */
 function unlinkMissing(folder, name) {
   const file = path.join(folder, name);
   const text = readFileSync(file, 'utf8');

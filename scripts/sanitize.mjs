@@ -1,6 +1,6 @@
 // Runs the library under a sanitizer: `address` (with undefined behavior, and leaks of native code), `undefined` or `thread`.
-// First a native program whose many threads share boards, then the tests in Node: all that it is good for, or those that the arguments
-// behind it name.
+// First runs a native program whose many threads share boards, then the tests in Node: all suitable ones, or those that further
+// arguments name.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -58,15 +58,15 @@ const { status } = spawnSync(
       ...process.env,
       ...environment,
       FPGA_VERBS_PRELOAD: library,
-      // Node itself does not free all at its end.
+      // Node itself does not free all memory at its end.
       ASAN_OPTIONS: 'detect_leaks=0',
       UBSAN_OPTIONS: undefinedOptions,
       TSAN_OPTIONS: `exitcode=0:log_path=${directory}/report`,
     },
   },
 );
-// Node and its packages are not built with the thread sanitizer: it sees neither what JavaScript loads nor the order that this makes,
-// and misjudges what they do. Only reports on our own code alone count.
+// Node and its packages are not built with the thread sanitizer, which therefore misses JavaScript's loads and their order, and reports
+// false races. Only reports about our own code alone count.
 const ours = reports()
   .flatMap((report) => readFileSync(report, 'utf8').split(/^={18}$/m))
   .filter(isOurs);
@@ -74,7 +74,7 @@ for (const report of ours) console.error(report);
 console.log(`${name}: ${ours.length} reports`);
 process.exitCode = native.status === 0 && verbsHold && status === 0 && ours.length === 0 ? 0 : 1;
 
-/** Whether every access of a race, or what else is reported, is of our addons. */
+/** Whether every stack of a report is in our addons. */
 function isOurs(report) {
   const stacks = report.split(/\n\s*\n/).filter((part) => /^\s*#0 /m.test(part));
   const accesses = stacks.filter((stack) => /^ *(Previous )?(atomic )?(read|write) of size /im.test(stack));
@@ -82,12 +82,12 @@ function isOurs(report) {
   return accesses.every(isInOurCode) && !accesses.some(isOfDescriptor);
 }
 
-/** Whether an access is the sanitizer's own note of a file descriptor: Node opens and closes such without its seeing it. */
+/** Whether an access is the sanitizer's own record of a file descriptor, which Node opens and closes unseen. */
 function isOfDescriptor(stack) {
   return /^\s*#0 (accept4?|close|dup|eventfd|mmap|open|pipe2|recvmsg|socket) .*\(libtsan\.so/m.test(stack);
 }
 
-/** Whether the innermost frame of a stack, but for the sanitizer's own, lies in one of our addons. */
+/** Whether the innermost frame of a stack, except the sanitizer's own, is in one of our addons. */
 function isInOurCode(stack) {
   const frames = stack
     .split('\n')

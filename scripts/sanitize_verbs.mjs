@@ -1,17 +1,17 @@
-// The library for programs in C under a sanitizer.
+// Runs the library for C programs under a sanitizer.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Milliseconds after which a server that does not come is given up. */
+/** Milliseconds to wait for the server. */
 const timeLimit = 60_000;
 
 /**
- * Runs the programs of test/libibverbs that use most of libibverbs.so.1, and prints what they say.
- * @param directory a build with a sanitizer; it has the library in Release/verbs
- * @param sanitizer the sanitizer's own library, which comes before all others
- * @returns whether they ended well, and the sanitizer had nothing to report; also where Debian's header is missing
+ * Runs the programs of test/libibverbs that use most of libibverbs.so.1, and prints their output.
+ * @param directory of a build with a sanitizer, with the library in Release/verbs
+ * @param sanitizer path of the sanitizer's own library, which is loaded first
+ * @returns whether they succeeded without a report of the sanitizer; also true if Debian's header is missing
  */
 export function checksHold(directory, sanitizer) {
   if (!existsSync('/usr/include/infiniband/verbs.h')) {
@@ -23,7 +23,7 @@ export function checksHold(directory, sanitizer) {
   return alone && holdsOnServedBoard(directory, sanitizer);
 }
 
-/** The program of shared memory needs a server: that is the usual build. */
+/** The shared memory program needs a server, which is the usual build. */
 function holdsOnServedBoard(directory, sanitizer) {
   const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-sanitize-'));
   const socket = path.join(folder, 'board');
@@ -51,7 +51,7 @@ function holds(name, device, directory, sanitizer) {
       LD_PRELOAD: sanitizer,
       LD_LIBRARY_PATH: path.join(directory, 'Release/verbs'),
       FPGA_VERBS_DEVICE: device,
-      ASAN_OPTIONS: 'detect_leaks=0', // what the program leaves to its end
+      ASAN_OPTIONS: 'detect_leaks=0', // the program leaves memory to its end
       UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1',
     },
   });

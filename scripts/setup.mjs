@@ -1,5 +1,5 @@
-// Makes a clone ready: packages, addons, dist/: node scripts/setup.mjs [ADDON], which is the one to build; default: all. Says what it
-// does; does nothing when nothing changed. Plain JavaScript: it runs before anything is installed.
+// Prepares a clone (packages, addons, dist/): node scripts/setup.mjs [ADDON], the addon to build; default: all. Prints its steps, and
+// does nothing if all is up to date. Plain JavaScript, because it runs before anything is installed.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 

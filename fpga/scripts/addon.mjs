@@ -1,10 +1,10 @@
-// Builds the addon of `rtl:` boards, whose blocks that exist in SystemVerilog are Verilated, and the libibverbs.so.1 that opens such boards:
-// node fpga/scripts/addon.mjs [--test]. They lie beside the others, which need no Verilator. With --test, tests of driver, verbs, functions and commands run on it.
+// Builds the addon of `rtl:` boards, with Verilated blocks, and the libibverbs.so.1 that opens such boards: node fpga/scripts/addon.mjs
+// [--test]. With --test it then runs tests of driver, verbs, functions and commands on such boards.
 import path from 'node:path';
 
 import { buildAddons, runTool } from '../../scripts/build_addons.mjs';
 
-/** Those that ask for no other sizes than the RTL has, by folder. */
+/** Tests that need only the sizes of the RTL, by folder. */
 const tests = {
   driver: ['post', 'kicks', 'torn', 'refusals', 'scoreboard', 'memory_region'],
   verbs: ['opcodes', 'objects'],

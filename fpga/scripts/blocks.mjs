@@ -1,13 +1,13 @@
-// The blocks of fpga/rtl, as fpga/rtl/blocks.json has them, for the commands that have a tool read them.
+// Reads the blocks of fpga/rtl from fpga/rtl/blocks.json, for commands that pass them to a tool.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const root = path.join(import.meta.dirname, '../..');
 
-/** By name: `rtl`, the sources by name, itself last; `protocols`, which rules are bound to its ports; `synthesis`, small sizes; `full`, sizes of the card and their budgets. */
+/** By name: `rtl`, the sources, the block last; `protocols`, the rules bound to its ports; `synthesis`, small sizes; `full`, card sizes and budgets. */
 export const blocks = JSON.parse(readFileSync(path.join(root, 'fpga/rtl/blocks.json'), 'utf8'));
 
-/** The SystemVerilog sources of a block, packages first, itself last; from the root of the repository. */
+/** The SystemVerilog sources of a block, packages first, the block last; paths from the root of the repository. */
 export function sourcesOf(block) {
   return blocks[block].rtl.map((name) => `fpga/rtl/${name}.sv`);
 }
@@ -16,7 +16,7 @@ const axiProtocols = ['channel', 'address', 'write', 'read', 'tagged_read', 'str
   (name) => `axi/axi_${name}_protocol`,
 );
 
-/** The watchers of the ports of a block in simulation (fpga/formal/axi); from the root of the repository. */
+/** The protocol checkers of a block's ports in simulation (fpga/formal/axi); paths from the root of the repository. */
 export function protocolsOf(block) {
   const { protocols = [] } = blocks[block];
   return protocols.length === 0
@@ -25,10 +25,10 @@ export function protocolsOf(block) {
 }
 
 /**
- * Blocks at their small sizes, at each width of a beat that they are made for.
+ * Blocks at their small sizes, at each supported beat width.
  * @param names of blocks; none: all
  * @returns for each: block, beatBytes (undefined: it has no beats), parameters by name, sources
- * @throws Error where there is no block of a name
+ * @throws Error a block does not exist
  */
 export function designsOf(names) {
   for (const name of names)
@@ -48,7 +48,7 @@ export function designsOf(names) {
 }
 
 /**
- * Blocks at their full sizes, where they have any.
+ * Blocks at their full sizes, if they have any.
  * @param names of blocks; none: all
  * @returns for each: block, size (in words), parameters by name, sources, budget (luts; levels of look-up tables; period, ns)
  */

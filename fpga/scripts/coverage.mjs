@@ -1,5 +1,5 @@
-// npm run fpga:coverage [-- BENCH…]: what the benches, those of all blocks or of some, cover of the RTL, branch by branch and bit by
-// bit, as a table in fpga/doc/coverage.md. Rows of other benches stay there. Lines that were never done are printed.
+// npm run fpga:coverage [-- BENCH…]: measures the branches and bits of the RTL that all benches, or the named ones, cover, and writes a
+// table to fpga/doc/coverage.md. Rows of other benches stay. Prints lines that were never executed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,15 +14,15 @@ const columns = ['bench', 'source', 'branches', 'toggles'];
 export const benchTests = 'the device model|over AXI';
 
 /**
- * Runs the tests that run benches on the RTL as it is.
+ * Runs the tests of benches on unchanged RTL.
  * @param {string[]} benches names of blocks
- * @returns {string[]} what each run has covered, in Verilator's words
+ * @returns {string[]} the coverage of each run, in Verilator's format
  */
 function runBenches(benches) {
   const directory = path.join(root, 'build/rtl/coverage');
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
-  const files = benches.map((bench) => `test/rtl/${bench}`); // And those of its other benches.
+  const files = benches.map((bench) => `test/rtl/${bench}`); // Includes its other benches.
   const { status } = spawnSync('npx', ['vitest', 'run', ...files, '-t', benchTests], {
     cwd: root,
     env: { ...process.env, FPGA_VERBS_RTL_COVERAGE: directory },
@@ -33,7 +33,7 @@ function runBenches(benches) {
 }
 
 /**
- * The points of runs, those of all instances, sizes and seeds added up.
+ * Coverage points of runs, summed over all instances, sizes and seeds.
  * @param {string[]} texts of Verilator's files
  * @returns {{ bench: string, source: string, line: number, kind: 'branch' | 'toggle', what: string, count: number }[]}
  */
@@ -46,7 +46,7 @@ export function pointsOf(texts) {
         .slice(1)
         .map((each) => each.split('\x02')),
     );
-    if (!part.f.includes('fpga/rtl/')) continue; // The watchers of ports are no RTL.
+    if (!part.f.includes('fpga/rtl/')) continue; // Protocol checkers are not RTL.
     const kind = part.page.startsWith('v_toggle') ? 'toggle' : 'branch';
     const point = {
       bench: part.h.split('.')[1],
@@ -63,7 +63,7 @@ export function pointsOf(texts) {
   return [...points.values()];
 }
 
-/** A row for each bench, and for each source in it: how many of its branches and bits have been seen to go either way. */
+/** A row for each source of each bench: the branches and bits that were seen both ways. */
 export function rowsOf(points) {
   const benches = [...new Set(points.map(({ bench }) => bench))];
   return benches.flatMap((bench) => {
@@ -84,7 +84,7 @@ function shares(points) {
   });
 }
 
-/** Puts rows into the document, in place of those of the same benches. */
+/** Replaces the rows of these benches in the document. */
 function note(rows) {
   const text = readFileSync(document, 'utf8');
   const begin = text.indexOf(`| ${columns[0]} `);

@@ -9,14 +9,14 @@ const root = path.join(import.meta.dirname, '../..');
 const [row, column, box, gap] = [15, 420, 460, 10];
 const textWidth = 60;
 
-/** The file of a block's drawing. */
+/** The path of a block's drawing. */
 export function drawingOf(block) {
   return path.join(root, `fpga/doc/figures/${block}_block.svg`);
 }
 
 /**
  * The parts of a block.
- * @returns groups of ports, each with what its comment says; parts, other sources by name with how often they are there and their
+ * @returns groups of ports with their comments; parts, which are other sources by name, with the number of instances and their
  * memories; memories and registers of its own
  */
 export function structureOf(block) {
@@ -31,7 +31,7 @@ export function structureOf(block) {
   };
 }
 
-/** Where each source lies, by its module's name. */
+/** The path of each source, by the name of its module. */
 const files = new Map(
   Object.keys(blocks)
     .flatMap(sourcesOf)
@@ -51,7 +51,7 @@ function portGroups(text) {
   });
 }
 
-/** The bits of a port; nothing for one, and for a data unit, whose name says it. */
+/** The bits of a port; empty for one bit, and for a data unit, whose name shows it. */
 function widthOf(type) {
   return type.startsWith('logic') ? type.slice(5).replace(/\w+::/g, '').trim() : '';
 }
@@ -85,7 +85,7 @@ function registersOf(source) {
   return [...new Set(names)];
 }
 
-/** The drawing of a block; dark on white, whatever the page is. */
+/** The drawing of a block, dark on white on any page. */
 export function draw(block) {
   const { groups, parts, memories, registers } = structureOf(block);
   const marks = [];

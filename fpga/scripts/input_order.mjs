@@ -1,10 +1,10 @@
-// Which input of a look-up table a signal takes. The inputs of one are equal but for their delays, and tools that place and route put the
-// signal that comes last on the fastest. Yosys leaves them in any order, so it is done here before Yosys' static timing.
+// Assigns signals to the inputs of look-up tables. The inputs differ only in delay, and place-and-route tools connect the latest signal
+// to the fastest input. Yosys leaves them in any order, so this file reorders them before the static timing of Yosys.
 
 /**
- * The delays of cells, as their library has them in specify blocks.
+ * The delays of cells, from the specify blocks of their library.
  * @param library Verilog text
- * @returns by kind of cell, by `OUTPUT` or `OUTPUT[bit]`: [input, its bit or undefined, picoseconds] each; of a clock none
+ * @returns by kind of cell, by `OUTPUT` or `OUTPUT[bit]`: [input, its bit or undefined, picoseconds] each; none from a clock
  */
 export function delaysOf(library) {
   const cells = new Map();
@@ -25,10 +25,10 @@ export function delaysOf(library) {
 }
 
 /**
- * Puts of each look-up table the signal that comes last on the fastest input, the next on the next, with its contents changed to do the same.
- * @param cells of a flat module, as Yosys writes them (write_json); changed in place
- * @param delays as of delaysOf; of a kind of cell without any nothing is known, and its outputs come at once
- * @returns when each net comes, in picoseconds from the registers that it depends on
+ * Connects the latest signal of each look-up table to its fastest input, the next to the next, and permutes its contents accordingly.
+ * @param cells of a flat module, in the format of Yosys (write_json); changed in place
+ * @param delays of delaysOf; a kind of cell without an entry counts as having no delay
+ * @returns the arrival time of each net, in picoseconds from the registers that it depends on
  */
 export function orderInputs(cells, delays) {
   const drivers = new Map();
@@ -38,7 +38,7 @@ export function orderInputs(cells, delays) {
         cell.connections[port].forEach((net, bit) => drivers.set(net, { cell, port, bit }));
 
   const arrivals = new Map();
-  /** The nets that a driver waits for, each with the delay from it. */
+  /** The nets that a cell output depends on, each with its delay. */
   function before({ cell, port, bit }) {
     const arcs = delays.get(cell.type);
     const found = arcs?.get(port) ?? arcs?.get(`${port}[${bit}]`) ?? [];
@@ -68,7 +68,7 @@ export function orderInputs(cells, delays) {
   return arrivals;
 }
 
-/** The inputs of one look-up table by when they come; the last input is the fastest. */
+/** The inputs of one look-up table by arrival time; the last input is the fastest. */
 function order(cell, arrivals) {
   const count = Number(cell.type.slice(3));
   const places = Array.from({ length: count }, (_, place) => place);

@@ -1,4 +1,4 @@
-// The longest combinational path in a netlist of an FPGA's cells, as Yosys writes it (write_json).
+// Finds the longest combinational path in a netlist of FPGA cells, in the format of Yosys (write_json).
 
 // The weight of a cell on a path, wires included, in tenths of a look-up table.
 const lut = 10;
@@ -8,10 +8,10 @@ const carry = 1;
 /** The levels that cells add, and which of their inputs an output depends on without a clock; without `inputs`: on all. */
 const cellKinds = [
   { type: /^LUT\d$/, weight: lut },
-  { type: /^(INV|BUFG)$/, weight: 0 }, // Drawn into its neighbors.
+  { type: /^(INV|BUFG)$/, weight: 0 }, // Absorbed by its neighbors.
   { type: /^(MUXF\d|PFUMX|L6MUX21)$/, weight: multiplexer },
   { type: /^(CARRY\d|CCU2C)$/, weight: carry },
-  // Memories made of look-up tables are read at once, and written with the clock.
+  // Memories of look-up tables have asynchronous reads and clocked writes.
   { type: /^RAM\d+M\d*$/, weight: lut, inputs: (output) => output.replace('DO', 'ADDR') },
   { type: /^RAM\d+X\d+D/, weight: lut, inputs: (output) => (output === 'DPO' ? /^DPRA\d*$/ : /^A\d*$/) },
   { type: /^RAM\d+X\d+S/, weight: lut, inputs: () => /^A\d*$/ },
@@ -22,7 +22,7 @@ const cellKinds = [
 /**
  * The longest path between registers, block memories and ports of a flat module.
  * @param cells of the module: type, port_directions, connections
- * @returns how many look-up tables are on it, memories made of them included, how many carry cells, and its weight in tenths of a
+ * @returns the number of look-up tables on it, including memories of look-up tables, of carry cells, and its weight in tenths of a
  *   look-up table
  */
 export function longestPath(cells) {
@@ -32,11 +32,11 @@ export function longestPath(cells) {
 }
 
 /**
- * The ends of the longest ways: registers and block memories, by what they hold, the longest first.
+ * The ends of the longest paths: registers and block memories, by name, the longest first.
  * @param cells of the module, as of longestPath
  * @param netnames of the module: bits by name
  * @param count at most
- * @returns for each: the name of what it holds, or where that has none the kind of its cell, and the weight of the way
+ * @returns for each: the name of its signal, or the kind of its cell if the signal has none, and the weight of the path
  */
 export function worstEnds(cells, netnames, count) {
   const names = new Map();
@@ -71,7 +71,7 @@ function arrivalsOf(cells) {
   for (const output of outputs) arrivalAt(output);
   return { outputs, drivers };
 
-  /** The longest path to an output; by a stack of our own, for paths are long. */
+  /** The longest path to an output, computed with an explicit stack because paths are long. */
   function arrivalAt(wanted) {
     const stack = [wanted];
     while (stack.length > 0) {

@@ -1,7 +1,7 @@
-// Has slang read the RTL, as a second front end beside Yosys' own: node fpga/scripts/slang.mjs [--install] [BLOCK]…
+// Reads the RTL with slang, as a second front end beside that of Yosys: node fpga/scripts/slang.mjs [--install] [BLOCK]…
 //
 // Without a block: all blocks, and the top levels of cards. Its tools, Yosys with slang in it and a Node that runs it, are
-// installed from fpga/slang where they are not there; with --install, nothing else is done.
+// installed from fpga/slang if missing; with --install, the script does nothing else.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -50,7 +50,7 @@ function install() {
   writeFileSync(stamp, now);
 }
 
-/** This Node where it is new enough, else the one beside slang. */
+/** This Node if it is new enough, otherwise the one beside slang. */
 function newNode() {
   const isNew = Number(process.versions.node.split('.')[0]) >= 24;
   return isNew ? process.execPath : `fpga/slang/node_modules/node-linux-${process.arch}/bin/node`;

@@ -1,4 +1,4 @@
-// npm run fpga:waveform: simulates one command on its way through hca_front, and draws it into fpga/doc/figures/hca_front.svg.
+// npm run fpga:waveform: simulates one command in hca_front, and draws the waveform to fpga/doc/figures/hca_front.svg.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -28,7 +28,7 @@ export const signals = [
   'command_tlast',
 ];
 
-/** Simulates it. Gives the text of its value change dump. */
+/** Runs the simulation. Returns its value change dump. */
 export function simulate() {
   const { rtl } = JSON.parse(readFileSync(path.join(root, 'fpga/rtl/blocks.json'), 'utf8')).hca_front;
   const parameters = Object.entries(shape);
@@ -53,7 +53,7 @@ export function simulate() {
 
 /**
  * Values of the signals of one bit.
- * @param {string} dump a moment for each clock
+ * @param {string} dump with one time step for each clock
  * @returns {Map<string, boolean[]>} by name, then by clock
  */
 export function wavesOf(dump) {
@@ -75,7 +75,7 @@ export function wavesOf(dump) {
 
 const [left, top, clockWidth, rowHeight, swing] = [140, 40, 26, 28, 16];
 
-/** A picture of waves. @param {Map<string, boolean[]>} waves */
+/** Draws waves. @param {Map<string, boolean[]>} waves */
 export function draw(waves) {
   const clocks = Math.max(...[...waves.values()].map((wave) => wave.length));
   const [width, height] = [left + clocks * clockWidth + 10, top + waves.size * rowHeight + 10];
