@@ -15,16 +15,16 @@ import { pciBoard } from './pci_board.ts';
 
 /** A backend that the driver's tests run on. */
 export interface Backend {
-  /** As in a device string. */
+  /** Name, as in a device string. */
   readonly name: string;
   readonly options: BoardOptions;
-  /** Functions are opened through a server's socket, as by another process. */
+  /** Whether functions are opened through a server's socket, as by another process. */
   readonly isServed?: boolean;
   /** Boards on PCIe, each by the device strings of its functions, function 0 first. */
   readonly boards?: readonly (readonly string[])[];
 }
 
-/** The addon with blocks in RTL where FPGA_VERBS_ADDON names it: then the boards are of its sizes. */
+/** Whether FPGA_VERBS_ADDON names the addon with blocks in RTL; boards then have the sizes of the RTL. */
 const { rtlSizes }: Partial<RtlAddon> = loadAddon();
 
 export const backends: readonly Backend[] = (['shared', 'own', 'stepped'] as const).map((progress) => ({
@@ -39,8 +39,8 @@ export const served: Backend = {
 };
 
 /**
- * The one backend where FPGA_VERBS_TEST_DEVICE names boards on PCIe, with commas between them and + between the functions of one:
- * tests of others do not run.
+ * The only backend if FPGA_VERBS_TEST_DEVICE names boards on PCIe, separated by commas, with + between the functions of a board.
+ * Tests of other backends do not run then.
  */
 const onPci: Backend | undefined = (() => {
   const boards = process.env['FPGA_VERBS_TEST_DEVICE']?.split(',').map((board) => board.split('+'));
@@ -59,7 +59,7 @@ export function closing<Closed extends { close(): void }>(object: Closed): Close
   return object;
 }
 
-/** Sizes small enough that a test opens hundreds of boards. */
+/** Sizes small enough for a test that opens hundreds of boards. */
 const small: BoardOptions = { queuePairs: 256, pageTableEntries: 4096, memoryKeys: 256 };
 
 /** A board of a backend, closed when the test ends. */
@@ -71,14 +71,14 @@ export function makeBoard(backend: Backend, options: BoardOptions = {}): Emulate
 
 let sockets = 0;
 
-/** A path for the socket of a served board, of no other test; what a killed server leaves there goes with the test. */
+/** A unique path for the socket of a served board. The test removes a socket that a killed server leaves there. */
 export function newSocket(): string {
   const socket = path.join(tmpdir(), `fpga-verbs-test-${process.pid}-${(sockets += 1)}`);
   closing({ close: () => rmSync(socket, { force: true }) });
   return socket;
 }
 
-/** A board all of whose functions are opened by its socket. */
+/** A board whose functions are all opened through its socket. */
 function openedByClients(board: EmulatedBoard): EmulatedBoard {
   const socket = newSocket();
   closing(board.serve({ path: socket, firstFunction: 0 }));
@@ -98,7 +98,7 @@ export function openDriver(board: EmulatedBoard, underlyingFunction = 0): HcaDri
   return closing(new HcaDriver(board.open(underlyingFunction)));
 }
 
-/** Lets the device do all that it has to do; on boards that work on their own, until `done`. */
+/** Runs the device until it is idle; on boards with their own thread, until `done`. */
 export function settle(board: EmulatedBoard, backend: Backend, done: () => boolean = () => true): void {
   if (backend.options.progress === 'stepped') board.runUntilIdle();
   const givenUp = performance.now() + 60_000;
@@ -107,7 +107,7 @@ export function settle(board: EmulatedBoard, backend: Backend, done: () => boole
   }
 }
 
-/** Runs tests on the backends whose device reaches memory of the process that was there before: it is in this process, or on PCIe. */
+/** Runs tests on the backends whose device can access existing memory of the process: in this process, or on PCIe. */
 export function describeInProcess(subject: string, tests: (backend: Backend) => void): void {
   for (const backend of onPci === undefined ? backends : [onPci])
     describe(`${subject} on ${backend.name}`, () => tests(backend));
@@ -119,7 +119,7 @@ export function describeOnBackends(subject: string, tests: (backend: Backend) =>
     describe(`${subject} on ${backend.name}`, () => tests(backend));
 }
 
-/** An open function whose reads answer otherwise: `answer` gives the value, or undefined to leave it. */
+/** An open function with changed read results: `answer` returns the value, or undefined for no change. */
 export function withReads(
   board: BoardFunction,
   answer: (bar: number, offset: number) => number | undefined,

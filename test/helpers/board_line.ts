@@ -3,20 +3,20 @@ import { deserialize, serialize } from 'node:v8';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';
 
-/** A request of a test in a machine to the process that holds the machine's boards, by their number. */
+/** A request from a test in a virtual machine to the process that holds the machine's boards, by board number. */
 export type BoardRequest =
-  /** A board with these options in the place of one. */
+  /** Replaces a board by one with these options. */
   | { readonly board: number; readonly load: BoardOptions }
   /** A call of a method of the emulated board. */
   | { readonly board: number; readonly method: string; readonly arguments: readonly unknown[] };
 
 export type BoardAnswer = { readonly value: unknown } | { readonly failure: string };
 
-/** Requests and answers are lines: what v8 serializes, in base64. */
+/** Requests and answers are lines with the serialization of v8 in base64. */
 export const toLine = (message: unknown): string => `${serialize(message).toString('base64')}\n`;
 export const fromLine = (line: string): unknown => deserialize(Buffer.from(line, 'base64'));
 
-/** The serial line from the machine that the tests run in to the process that holds its boards. */
+/** The serial line from the virtual machine of the tests to the process that holds its boards. */
 export class BoardLine {
   private readonly file: number;
   private rest = '';
@@ -26,7 +26,7 @@ export class BoardLine {
     this.file = openSync(path, 'r+');
   }
 
-  /** Waits for what the other end answers. @throws Error what it says */
+  /** Waits for the answer of the other end. @throws Error that it reports */
   ask(request: BoardRequest): unknown {
     const question = Buffer.from(toLine(request));
     for (let sent = 0; sent < question.length;) sent += writeSync(this.file, question, sent);

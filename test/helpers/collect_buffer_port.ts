@@ -19,7 +19,7 @@ export interface VirtualCollectBuffer {
   physicalCollectBuffer: number;
 }
 
-/** Counters of the collect group table: by group (low, high, function_shared), and of what all functions share. */
+/** Counters of the collect group table: by group (low, high, function_shared), and of the PCBs that all functions share. */
 export interface CollectGroups {
   available: number[];
   inUse: number[];
@@ -28,7 +28,7 @@ export interface CollectGroups {
   sharedAvailable: number;
 }
 
-/** Parameters of the model; what is left out has its default. */
+/** Parameters of the model, all optional. */
 export interface CollectBufferOptions {
   underlyingFunctions?: number;
   virtualCollectBuffers?: number;
@@ -38,7 +38,7 @@ export interface CollectBufferOptions {
   scoreboardVariant?: number;
 }
 
-/** collect_buffer and kick_records on their own, with queue pairs, clock and host memory of the test's. */
+/** collect_buffer and kick_records alone, with queue pairs, clock and host memory of the test. */
 export interface CollectBufferPort {
   defineQueuePair(underlyingFunction: number, queuePairNumber: number, level: number, secret: number): void;
   write(
@@ -65,7 +65,7 @@ export interface CollectBufferPort {
   canAcceptWrite(): boolean;
   step(): boolean;
   nextDeadline(): bigint;
-  /** The clock stands still, or goes on by so many ticks at each look. */
+  /** The ticks by which the clock advances at each read; 0: it stands still. */
   setTime(ticks: bigint, ticksPerLook?: bigint): void;
   setHalfWrittenLimit(ticks: bigint): void;
   takeKicks(): Uint8Array[];
@@ -107,7 +107,7 @@ const addon = loadTestAddon() as {
   CollectBufferPort: new (options: CollectBufferOptions) => CollectBufferPort;
 };
 
-/** A collect buffer of its own. */
+/** Creates a collect buffer. */
 export function makeCollectBuffer(options: CollectBufferOptions = {}): CollectBufferPort {
   return new addon.CollectBufferPort(options);
 }

@@ -13,7 +13,7 @@ import {
 import { Opcode, type QualityOfServiceLevel } from '../../lib/spec/enums.ts';
 import type { CollectBufferPort } from './collect_buffer_port.ts';
 
-/** Fields of a command that a test chooses; the rest of header and payload is filled with bytes that tell their place. */
+/** Fields of a command that a test chooses. The other bytes of header and payload depend on their position. */
 export interface CommandOptions {
   length: number;
   queuePairNumber: number;
@@ -82,7 +82,7 @@ export function wholeLines(command: Uint8Array): LineWrite[] {
   return writes;
 }
 
-/** Makes the write in the page of a VCB. */
+/** Executes the write in the page of a VCB. */
 export function post(port: CollectBufferPort, buffer: number, write: LineWrite): void {
   port.write(buffer, write.offset, write.bytes, write.byteEnables);
 }

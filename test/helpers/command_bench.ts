@@ -16,7 +16,7 @@ import { closing, makeBoard, type Backend } from './backends.ts';
 
 /** A command as the driver would copy it to a virtual collect buffer. */
 export interface WrittenCommand {
-  /** In the BAR. */
+  /** Offset in the BAR. */
   readonly offset: number;
   readonly bytes: Uint8Array;
 }
@@ -45,13 +45,13 @@ const stepped: Backend = { name: 'emu:?progress=stepped', options: { progress: '
 const recordsLog2 = 12;
 
 /**
- * A stepped board whose driver encodes commands as ever, but whose writes to virtual collect buffers a test makes itself, as
+ * A stepped board whose driver encodes commands as usual. The test makes the writes to virtual collect buffers itself, as
  * transactions of any kind and in any order.
  */
 export class CommandBench {
   readonly board: EmulatedBoard;
   readonly driver: HcaDriver;
-  /** Commands that the driver wrote since they were taken. */
+  /** Commands that the driver has written since the last call. */
   readonly written: WrittenCommand[] = [];
   readonly records: KickRecordRing;
 
@@ -65,7 +65,7 @@ export class CommandBench {
     return new UnansweredQueuePair(this.driver, { entries, gatherEntries: 16, inlineBytes: 256 }).queuePair;
   }
 
-  /** The command of a work request, which lies in the send queue but is not written yet. */
+  /** The command of a work request that is in the send queue but not written to a VCB yet. */
   encode(queuePair: QueuePair, request: SendRequest): WrittenCommand {
     queuePair.post(request);
     const command = this.written.pop();
@@ -73,7 +73,7 @@ export class CommandBench {
     return command;
   }
 
-  /** Puts one write transaction into the link: `bytes` at an offset in the BAR, within an aligned 64 B. */
+  /** Sends one write transaction: `bytes` at an offset in the BAR, within an aligned block of 64 B. */
   write(offset: number, bytes: Uint8Array, byteEnables?: bigint): void {
     const { bar } = this.driver.device.virtualCollectBufferRegion;
     const { underlyingFunction } = this.driver.device;
@@ -86,7 +86,7 @@ export class CommandBench {
     for (let at = 0; at < bytes.length; at += 64) this.write(offset + at, bytes.subarray(at, at + 64));
   }
 
-  /** A register of the function's page or of the control registers; what was written before has reached the device. */
+  /** Reads a register of the function's page or a control register. Earlier writes have then reached the device. */
   register(name: string, block: 'underlying_function' | 'control' = 'underlying_function'): bigint {
     return this.values(name, block)[0]!;
   }
@@ -136,7 +136,7 @@ export class CommandBench {
     return inUse;
   }
 
-  /** Lets the device do all that it has to do; the kick records that it wrote meanwhile. */
+  /** Runs the device until it is idle. Returns the kick records that it wrote meanwhile. */
   settle(): KickRecord[] {
     this.board.runUntilIdle();
     const taken: KickRecord[] = [];
@@ -156,7 +156,7 @@ export class CommandBench {
   }
 }
 
-/** Sequence numbers of a queue pair in the order in which they were sent. */
+/** Sequence numbers of a queue pair in the order of sending. */
 export function sentBy(queuePair: QueuePair, records: readonly KickRecord[]): number[] {
   return records
     .filter(

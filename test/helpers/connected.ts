@@ -19,7 +19,7 @@ export interface End {
   readonly queuePair: QueuePair;
 }
 
-/** Attributes by which a test connects a queue pair otherwise. */
+/** Attributes of a connection that differ from the defaults. */
 export interface ConnectOptions extends Partial<QueuePairAttributes> {
   readonly capabilities?: QueuePairCapabilities;
   /** Default RC. */
@@ -43,7 +43,7 @@ export function makeEnd(
   return { verbs, queuePair: makeQueuePair(verbs, sizes, type, sharedReceiveQueue) };
 }
 
-/** Brings one end to RTS, its peer being `to`; each sends from PSN 201 on. */
+/** Brings one end to RTS, with `to` as its peer; each sends from PSN 201 on. */
 export function connect(end: End, to: End, options: ConnectOptions = {}): void {
   const { capabilities: _, sharedReceiveQueue: __, type = 'RC', ...changes } = options;
   const attributes = {
@@ -92,7 +92,7 @@ export function makePair(verbs: Verbs, options: ConnectOptions = {}, peer: Verbs
   return ends;
 }
 
-/** Memory with every right, filled with bytes that tell their place and the seed. */
+/** Memory with every right, filled with bytes that depend on their position and the seed. */
 export function makeMemory(
   { verbs }: End,
   bytes: number,
@@ -104,7 +104,7 @@ export function makeMemory(
   return { region, data };
 }
 
-/** Lets the board come to rest; the completions that there are then. */
+/** Runs the board until it is idle. Returns the completions. */
 export function settle({ verbs }: End): Completion[] {
   verbs.board.runUntilIdle();
   return pollAll(verbs);

@@ -19,14 +19,14 @@ export interface Side {
   readonly queuePair: QueuePair;
 }
 
-/** Two connected queue pairs, and how to wait for what they do. */
+/** Two connected queue pairs, and functions that wait for their completions. */
 export interface Connection {
   readonly board: EmulatedBoard;
   readonly client: Side;
   readonly server: Side;
   /** Takes `count` completions of a side, all that come. */
   readonly complete: (side: Side, count: number) => Completion[];
-  /** Lets the device do all that it has to do. */
+  /** Runs the device until it is idle. */
   readonly rest: () => void;
 }
 
@@ -37,7 +37,7 @@ export interface Place {
   readonly boards: 1 | 2;
 }
 
-/** The PSNs begin again soon. */
+/** Initial PSNs that wrap soon. */
 const psn = 0xff_fffd;
 
 /** Two queue pairs, ready to send. */
@@ -84,7 +84,7 @@ export function describeConnections(
     );
 }
 
-/** A region with every right, filled with bytes that tell their place. */
+/** A region with every right, filled with bytes that depend on their position. */
 export function patterned({ protectionDomain }: Side, bytes: number, seed: number): MemoryRegion {
   const region = protectionDomain.allocate(bytes, everyRight);
   for (let at = 0; at < bytes; at++) region.bytes[at] = (at * 7 + (at >> 8) * 13 + seed) & 0xff;

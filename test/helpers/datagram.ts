@@ -18,7 +18,7 @@ export const queueKey = 0x1111_1111;
 /** Bytes before the data of every datagram. */
 export const routeBytes = 40;
 
-/** A queue pair of unreliable datagram that is ready to send, and memory for what it sends and receives. */
+/** A queue pair of unreliable datagram that is ready to send, with memory for its datagrams. */
 export interface Station {
   readonly verbs: Verbs;
   readonly queuePair: QueuePair;
@@ -31,7 +31,7 @@ export interface Stations {
   readonly to: Station;
   /** Takes `count` completions of a station, all that come. */
   readonly complete: (station: Station, count: number) => Completion[];
-  /** Of stepped boards: lets the device do all that it has to do, and takes the completions of a station then. */
+  /** Stepped boards only: runs the device until it is idle, and then takes the completions of a station. */
   readonly rest: (station: Station) => Completion[];
 }
 
@@ -75,7 +75,7 @@ export function makeStations({ backend, boards }: Place, options: BoardOptions =
   };
 }
 
-/** The way to a station by an entry of its GID table. */
+/** The path to a station, by an entry of its GID table. */
 export function addressOf(from: Station, to: Station, gidIndex = 0): AddressHandle {
   const { mac, localIdentifier } = to.verbs.context.queryPort(1);
   return from.verbs.protectionDomain.createAddressHandle({
@@ -91,7 +91,7 @@ export function addressOf(from: Station, to: Station, gidIndex = 0): AddressHand
   });
 }
 
-/** Where a datagram to a station goes. */
+/** The destination of a datagram to a station. */
 export function destined(
   to: Station,
   addressHandle: AddressHandle,

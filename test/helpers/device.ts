@@ -23,7 +23,7 @@ const inputPages = 4;
 type Fields = Parameters<typeof encode>[1];
 type Decoded = ReturnType<typeof decode>;
 
-/** A whole HCA on a flat host memory that a test allocates pages of. */
+/** A whole HCA with a flat host memory, of which a test allocates pages. */
 export class Device {
   readonly port: HcaPort;
   readonly bytes: Uint8Array;
@@ -105,7 +105,7 @@ export class Device {
       if (steps > 1_000_000) throw new Error('the device does not come to rest');
   }
 
-  /** Gives context memory and enables the device. */
+  /** Provides context memory and enables the device. */
   enable(): void {
     const needed = this.read64(RegionType.identity, 0, IDENTITY_CONTEXT_MEMORY_NEEDED_OFFSET);
     this.write64(
@@ -119,7 +119,7 @@ export class Device {
   }
 }
 
-/** The management queues of a function, as a driver has them. */
+/** The management queues of a function, as in a driver. */
 export class Management {
   readonly device: Device;
   readonly underlyingFunction: number;
@@ -151,7 +151,7 @@ export class Management {
     );
   }
 
-  /** Carries out a command and returns its answer, and its output. `inputs`: what the input mailbox holds, in order. */
+  /** Executes a command and returns its answer and output. `inputs`: the contents of the input mailbox, in order. */
   execute(
     opcode: ManagementOpcode,
     fields: Fields = {},
@@ -164,7 +164,7 @@ export class Management {
     return { ...answer, outputOffset: this.output + 16 };
   }
 
-  /** Gives the device a command, as execute(), and its number. The one before it has to be answered. */
+  /** Posts a command, as execute() does, and returns its number. The preceding one must be answered. */
   post(opcode: ManagementOpcode, fields: Fields = {}, inputs: readonly Uint8Array[] = []): number {
     const { device } = this;
     const length = this.fillInput(inputs);
@@ -190,7 +190,7 @@ export class Management {
     return number;
   }
 
-  /** Puts `inputs` into the chained pages of the input mailbox, one behind the other. Gives their bytes. */
+  /** Writes `inputs` one behind the other into the chained pages of the input mailbox. Returns the number of bytes. */
   private fillInput(inputs: readonly Uint8Array[]): number {
     const { device } = this;
     const all = inputs.flatMap((part) => [...part]);
@@ -212,7 +212,7 @@ export class Management {
     return isThere ? answer : undefined;
   }
 
-  /** As execute(), but anything but success throws. */
+  /** As execute(); throws unless the command succeeds. */
   succeed(
     opcode: ManagementOpcode,
     fields: Fields = {},

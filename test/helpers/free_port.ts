@@ -4,15 +4,15 @@ import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 
-// A test has its part of the network alone, whatever other tests run on the machine: each takes a lock that the kernel keeps
-// until its process has ended.
+// Reserves ports and addresses for one test, even if other tests run on the machine: each takes a lock that the kernel keeps
+// until the process has ended.
 
-/** Of no protocol that is used here. */
+/** A port of no protocol that tests use. */
 const lockPort = 4790;
-/** The kernel gives higher ones to whatever connects, in between. */
+/** The kernel assigns higher ports to connections. */
 const [firstPort, lastPort] = [10_000, 30_000];
 
-/** A UDP port of an address, kept by this process. @returns whether it was free */
+/** Reserves a UDP port of an address for this process. @returns whether it was free */
 async function lock(address: string, port: number): Promise<boolean> {
   const socket = createSocket('udp4');
   socket.unref();
@@ -44,7 +44,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Loopback addresses of this process: `127.x.y.`, behind which stands 1 to 250. */
+/** Loopback addresses of this process: the prefix `127.x.y.`, to be followed by 1 to 250. */
 export async function freeNetwork(): Promise<string> {
   for (;;) {
     const network = `127.${randomInt(1, 250)}.${randomInt(1, 250)}.`;

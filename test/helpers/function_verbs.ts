@@ -4,7 +4,7 @@ import { openDevice, type DeviceEvent } from '../../lib/index.ts';
 import { makeBoard, type Backend } from './backends.ts';
 import { stepped, type Verbs } from './make_verbs.ts';
 
-/** Opens functions of a board, each as a device of its own; the control function, 0, has to be among them, and first. */
+/** Opens functions of a board, each as its own device. The first one must be the control function, 0. */
 export function openFunctions(board: EmulatedBoard, functions: readonly number[]): Verbs[] {
   return functions.map((underlyingFunction) => {
     const context = openDevice(board.open(underlyingFunction));
@@ -39,7 +39,7 @@ export function controlRegister({ context }: Verbs, name: string): readonly bigi
   return readNamed(context.driver.device.controlPage!, registerNamed(blockNamed('control'), name)).values;
 }
 
-/** The asynchronous events of a function that were not taken yet. */
+/** Asynchronous events of a function since the last call. */
 export function eventsOf({ context }: Verbs): DeviceEvent[] {
   const events: DeviceEvent[] = [];
   for (let event = context.pollEvent(); event !== undefined; event = context.pollEvent()) events.push(event);

@@ -35,15 +35,15 @@ export interface HcaPort extends HostMethods {
   /** The contradiction in its state, or null. */
   verify(): string | null;
 
-  /** Puts a data unit into a link, by its name in native/hca/base/wiring.h. RangeError: no such link, no credit, wrong length. */
+  /** Pushes a data unit to a link, by its name in native/hca/base/wiring.h. RangeError: no such link, no credit, wrong length. */
   push(link: string, unit: Uint8Array): void;
-  /** The data unit that leaves a link first, or null. */
+  /** Pops the oldest data unit of a link; null: there is none. */
   pop(link: string): Uint8Array | null;
-  /** Data units that the link takes before one is popped. */
+  /** Free credits of the link. */
   credits(link: string): number;
-  /** Lets a block step, awake or not; it sleeps then until it is woken. False: it has nothing to do. */
+  /** Steps a block, awake or not; it then sleeps until it is woken. False: it had nothing to do. */
   stepBlock(block: string): boolean;
-  /** Whether the block has been woken since. */
+  /** Whether the block has been woken since its last step. */
   isAwake(block: string): boolean;
   /** Reports an event_unit, as a block does. */
   report(event: Uint8Array): void;
@@ -51,7 +51,7 @@ export interface HcaPort extends HostMethods {
 
 const addon = loadTestAddon() as { HcaPort: new (options: HcaOptions) => HcaPort };
 
-/** An HCA of its own. RangeError: a parameter is out of range. */
+/** Creates an HCA. RangeError: a parameter is out of range. */
 export function makeHca(options: HcaOptions): HcaPort {
   return new addon.HcaPort(options);
 }

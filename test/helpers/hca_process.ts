@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach } from 'vitest';
 
 const program = fileURLToPath(new URL('../../dist/lib/cli/main.js', import.meta.url));
-/** Milliseconds: what is waited for comes much sooner, on a busy machine too. */
+/** Milliseconds of each wait, far more than needed even on a busy machine. */
 const timeLimit = 60_000;
 
-/** Those that end with the test, and with the file. */
+/** Processes that end with the test, and with the file. */
 const running = { test: new Set<ChildProcess>(), file: new Set<ChildProcess>() };
 afterEach(() => {
   for (const child of running.test) child.kill('SIGKILL');
@@ -25,16 +25,16 @@ export interface HcaEnd {
   readonly error: string;
 }
 
-/** `hca` in a process of its own, which ends with the test at the latest, or with the file of tests. */
+/** `hca` in its own process, which ends at the latest with the test, or with the file of tests. */
 export class HcaProcess {
   out = '';
   error = '';
-  /** @throws Error it goes on for long */
+  /** Settles at its end. Rejects: it runs too long. */
   readonly ended: Promise<HcaEnd>;
   private readonly child: ChildProcess;
   private isMeantToDie = false;
 
-  /** @param lasts at most: a process of the file may take as long as it wants */
+  /** @param lasts until when it may run; a process of the file has no limit of its own */
   constructor(words: readonly string[], lasts: 'test' | 'file' = 'test') {
     this.child = spawn(process.execPath, [program, ...words]);
     running[lasts].add(this.child);
@@ -49,18 +49,18 @@ export class HcaProcess {
     this.child.kill(signal);
   }
 
-  /** The process that it has started. */
+  /** The child process that it has started. */
   childOf(): number {
     const { pid } = this.child;
     return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
   }
 
-  /** Waits until it has said something. */
+  /** Waits for output. */
   async hasSaid(text: string): Promise<void> {
     await until(() => this.out.includes(text) || this.error.includes(text), `"${text}"`);
   }
 
-  /** Stops it, and waits until all its threads stand still: the signal alone stops none at once. */
+  /** Stops it, and waits until all its threads have stopped, because the signal takes effect later. */
   async stop(): Promise<void> {
     this.kill('SIGSTOP');
     const tasks = `/proc/${this.child.pid}/task`;
@@ -68,9 +68,9 @@ export class HcaProcess {
     await until(() => readdirSync(tasks).every(stands), 'the stop of all threads');
   }
 
-  /** Waits until it has promised a prompt end: before, a signal ends it as any process. */
+  /** Waits until promisePromptEnd has run; an earlier signal ends the process by default. */
   async isUp(): Promise<void> {
-    const alarm = 1n << 13n; // which tells it that the time is over
+    const alarm = 1n << 13n; // the signal at the end of its time limit
     await until(() => {
       const caught = /^SigCgt:\s*([\da-f]+)$/m.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'));
       return caught !== null && (BigInt(`0x${caught[1]!}`) & alarm) !== 0n;
@@ -89,7 +89,7 @@ export class HcaProcess {
   }
 }
 
-/** Waits for an event that nothing tells. @throws Error it does not come */
+/** Polls for a condition. @throws Error it does not hold in time */
 export async function until(hasCome: () => boolean, what: string): Promise<void> {
   const givenUp = performance.now() + timeLimit;
   while (!hasCome()) {

@@ -1,4 +1,4 @@
-/** Faults of a host memory: what one function cannot reach, by DMA address. */
+/** Faults of a host memory: DMA addresses that one function cannot access. */
 export interface FaultRange {
   underlyingFunction: number;
   begin: bigint;
@@ -16,6 +16,6 @@ export interface HostMethods {
   faultAccess(access: number): void;
   /** Accesses that fault, for good. */
   setFaults(faults: readonly FaultRange[]): void;
-  /** DMA accesses that the function has made. */
+  /** Number of DMA accesses of the function. */
   accessesOf(underlyingFunction: number): number;
 }

@@ -14,7 +14,7 @@ import { backends, makeBoard, type Backend } from './backends.ts';
 
 export const stepped = backends.find(({ options }) => options.progress === 'stepped')!;
 
-/** An open device, and what most tests make on it. The board closes all when the test ends. */
+/** An open device, with the objects that most tests need. The board closes all when the test ends. */
 export interface Verbs {
   readonly board: EmulatedBoard;
   readonly context: Context;
@@ -33,7 +33,7 @@ export function makeVerbs(backend: Backend = stepped, options: BoardOptions = {}
   };
 }
 
-/** A queue pair whose queues complete into the one completion queue. */
+/** A queue pair whose queues share the completion queue. */
 export function makeQueuePair(
   { protectionDomain, completionQueue }: Verbs,
   capabilities?: QueuePairCapabilities,

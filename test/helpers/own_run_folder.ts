@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
 
-// Boards that other processes of this user serve by a name are none of a test's: it and its processes see those alone that it serves.
+// A test and its processes see only the boards that the test serves, not those of other processes of this user.
 const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-run-'));
 process.env['XDG_RUNTIME_DIR'] = folder;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

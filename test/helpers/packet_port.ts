@@ -21,7 +21,7 @@ export interface PacketFields {
   sourceQueuePair: number;
 }
 
-/** Where a packet goes and where it comes from; the GIDs decide between IPv4 and IPv6. */
+/** Source and destination of a packet; the GIDs decide between IPv4 and IPv6. */
 export interface PacketPath {
   framing: Framing;
   sourceGid: Uint8Array;
@@ -134,7 +134,7 @@ export function buildPacket(path: PacketPath, fields: PacketFields, payload: Uin
   );
 }
 
-/** The fields of a packet, or the name of the reason why it is dropped. */
+/** The fields of a packet, or the reason for its drop. */
 export function parsePacket(linkLayer: number, packet: Uint8Array): ParsedPacket | string {
   const parsed = port.parsePacket(linkLayer, packet);
   return typeof parsed === 'string' ? parsed : { ...parsed, framing: framings[parsed.framing]! };

@@ -25,7 +25,7 @@ export const extendedHeaderFormats = [
 ] as const;
 export type ExtendedHeaderFormat = (typeof extendedHeaderFormats)[number];
 
-/** Which opcodes have an extended header: InfiniBand volume 1, table 38. */
+/** The opcodes of each extended header: InfiniBand volume 1, table 38. */
 const havingHeader: Readonly<Record<ExtendedHeaderFormat, RegExp>> = {
   datagram_extended_transport_header: /datagram/,
   rdma_extended_transport_header: /rdma_write_(first|only)|rdma_read_request/,

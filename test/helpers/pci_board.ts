@@ -3,7 +3,7 @@ import { openBoard } from '../../lib/board/open_board.ts';
 import { parseDeviceString } from '../../lib/board/device_string.ts';
 import { BoardLine } from './board_line.ts';
 
-/** A test that a board on PCIe cannot pass, as it asks for what only an emulated one of this process has. */
+/** A test needs a feature that only an emulated board of this process has. */
 export class LeftOutError extends Error {
   override readonly name = 'LeftOutError';
 
@@ -12,16 +12,16 @@ export class LeftOutError extends Error {
   }
 }
 
-/** Boards that are some test's now. */
+/** Boards in use by a test. */
 const taken = new Set<readonly string[]>();
-/** To the boards themselves, where they are emulated outside of this machine. */
+/** The line to the boards, if they are emulated outside of this machine. */
 const line = ((path) => (path === undefined ? undefined : new BoardLine(path)))(
   process.env['FPGA_VERBS_TEST_LINE'],
 );
 
 /**
- * The first of these boards on PCIe that no test has, in the place of an emulated board. Opening a function opens the PCI function that
- * it is; all else that an emulated board does is asked over FPGA_VERBS_TEST_LINE, and left out where there is none.
+ * The first unused board of these on PCIe, in place of an emulated board. Opening a function opens its PCI function. All other methods
+ * of an emulated board are forwarded over FPGA_VERBS_TEST_LINE, or omitted without such a line.
  * @param boards each by the device strings of its functions, function 0 first
  */
 export function pciBoard(boards: readonly (readonly string[])[], options: BoardOptions): EmulatedBoard {
@@ -30,7 +30,7 @@ export function pciBoard(boards: readonly (readonly string[])[], options: BoardO
   const functions = boards[number]!;
   loadBoard(number, options);
   taken.add(functions);
-  const opened: WeakRef<BoardFunction>[] = []; // a test may forget one
+  const opened: WeakRef<BoardFunction>[] = []; // a test may not close one
   const board = {
     open(underlyingFunction: number): BoardFunction {
       const device = functions[underlyingFunction];
@@ -64,6 +64,6 @@ function loadBoard(board: number, options: BoardOptions): void {
   if (other !== undefined) throw new LeftOutError(`the test asks for a board with ${other[0]}`);
 }
 
-/** Options that a board that cannot be chosen has as well: it is one of a fabric, with as many queue pairs as most tests ask for. */
+/** Options that a board on PCIe satisfies: a fabric, and the number of queue pairs of most tests. */
 const isMet = (option: string, value: unknown): boolean =>
   option === 'fabric' || (option === 'queuePairs' && Number(value) >= 16);

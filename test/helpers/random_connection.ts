@@ -15,10 +15,10 @@ import { connect, everyRight, makeEnd, type ConnectOptions, type End } from './c
 import type { Verbs } from './make_verbs.ts';
 
 const slotBytes = 2048;
-const mostReceives = 64; // room of the receive queue
+const mostReceives = 64; // capacity of the receive queue
 const lengths = [0, 1, 3, 64, 255, 256, 257, 512, 1025, slotBytes];
 
-/** The completion that a post of the client has to have, in the order of posting. */
+/** The expected completion of each post of the client, in the order of posting. */
 interface Posted {
   readonly wrId: number;
   readonly check: () => void;
@@ -74,31 +74,31 @@ export class RandomConnection {
     return this.posted === this.messages && this.expected.length === 0 && this.announced.length === 0;
   }
 
-  /** Whether a completion that `side` took is its. */
+  /** Whether a completion of `side` belongs to it. */
   owns(side: Verbs, { workQueue, queuePairNumber }: Completion): boolean {
     const end = workQueue === 0 ? this.client : this.server;
     return end.verbs === side && end.queuePair.number === queuePairNumber;
   }
 
-  /** How far it has come. */
+  /** Its progress. */
   get progress(): string {
     const { posted, expected, announced, receives } = this;
     return `${posted} posted, ${expected.length} not complete, ${announced.length} not received, ${receives} receives`;
   }
 
-  /** Posts something, or not. */
+  /** Posts a random work request, or none. */
   act(): void {
     const room = Math.min(this.messages - this.posted, 32 - this.expected.length);
     const requests = Array.from({ length: Math.min(this.random.below(6), room) }, () => this.request());
     if (requests.length === 1) this.client.queuePair.postSend(requests[0]!);
     else if (requests.length > 1) this.client.queuePair.postSend(requests);
     if (this.receives === this.messages || this.random.below(3) !== 0) return;
-    if (this.receives - this.receivesTaken === mostReceives) return; // the device has not come that far
+    if (this.receives - this.receivesTaken === mostReceives) return; // the receive queue is full
     const wrId = this.receives++;
     this.server.queuePair.postReceive({ wrId, scatter: this.pieces(this.received, wrId, slotBytes) });
   }
 
-  /** Checks a completion of its, and what has come with it. */
+  /** Checks one of its completions, and the data. */
   take({ status, workQueue, opcode, wrId, byteLength, immediateData }: Completion): void {
     expect(status).toBe(CompletionStatus.success);
     if (workQueue === 0) {
@@ -171,7 +171,7 @@ export class RandomConnection {
     return [region.slice(at, cut), region.slice(at + cut, length - cut)];
   }
 
-  /** A slot of a memory holds the data that was sent from a slot of the source. */
+  /** Checks that a slot of a memory holds the data of a slot of the source. */
   private compare({ bytes }: MemoryRegion, slot: number, sent: number, length: number): void {
     const [there, here] = [bytes.subarray(slot * slotBytes), this.source.bytes.subarray(sent * slotBytes)];
     expect(Buffer.compare(there.subarray(0, length), here.subarray(0, length))).toBe(0);

@@ -5,7 +5,7 @@ import { RandomConnection } from './random_connection.ts';
 
 const timeLimit = 60_000; // milliseconds
 
-/** Plays a random connection each way between two open devices whose boards work by themselves, until both are done. */
+/** Runs a random connection in each direction between two open devices whose boards have their own threads, until both are done. */
 export async function playBothWays(
   random: Random,
   messages: number,

@@ -11,14 +11,14 @@ export interface QueuePairOptions {
   receiveTailAddress: bigint;
 }
 
-/** Where a receive work request lies in the entry area. */
+/** The location of a receive work request in the entry area. */
 export interface Descriptor {
   sequenceNumber: number;
   offset: number;
   length: number;
 }
 
-/** A receive_unit and what of its packet belongs to receive queues. */
+/** A receive_unit, and the fields of its packet that receive queues use. */
 export interface AcceptedUnit extends Descriptor {
   underlyingFunction: number;
   queuePairNumber: number;
@@ -35,14 +35,14 @@ export interface ScatterEntry {
 
 /** descriptor_fetch, and receive_queue_entry_handler between its links: native/test/receive_queue_port.cpp */
 export interface ReceiveQueuePort extends HostMethods {
-  /** Its number; it is ready to receive. */
+  /** Creates a queue pair that is ready to receive. Returns its number. */
   createQueuePair(options: QueuePairOptions): number;
   setState(underlyingFunction: number, queuePair: number, state: number): void;
   /** State, or null when the queue pair is gone. */
   state(underlyingFunction: number, queuePair: number): number | null;
   /** Bytes of its queue_pair_responder. */
   responder(underlyingFunction: number, queuePair: number): Uint8Array;
-  /** As if all work requests before this one were done. */
+  /** Sets the state as if all work requests before this one were done. */
   setPosition(underlyingFunction: number, queuePair: number, sequenceNumber: number): void;
   /** As modify to RESET. */
   resetQueuePair(underlyingFunction: number, queuePair: number): void;
@@ -51,7 +51,7 @@ export interface ReceiveQueuePort extends HostMethods {
   dmaFaults(underlyingFunction: number): number;
 
   take(underlyingFunction: number, queuePair: number): Descriptor | null;
-  /** The descriptor that was taken last, from the context. */
+  /** The descriptor taken last, from the context. */
   taken(underlyingFunction: number, queuePair: number): Descriptor;
   /** As the register receive_doorbell. */
   doorbell(underlyingFunction: number, value: bigint): boolean;
@@ -59,9 +59,9 @@ export interface ReceiveQueuePort extends HostMethods {
   /** Whether the one who takes flushes was woken since the last call. */
   wasWokenForFlush(): boolean;
 
-  /** Hands a unit to the handler: its packet, or null when the link has no credit. */
+  /** Pushes a unit to the handler. Returns its packet; null: the link has no credit. */
   accept(unit: AcceptedUnit): number | null;
-  /** Lets the handler work if it is awake; false: it sleeps. */
+  /** Steps the handler if it is awake; false: it sleeps. */
   step(): boolean;
   /** The next unit that the handler passed on; `place` is null when it has no receive entry. */
   takePlaced(): { packet: number; action: number; queuePairNumber: number; place: number | null } | null;

@@ -58,7 +58,7 @@ export function registerOffset(underlyingFunction: number, register: number): nu
   return 0x20000 + underlyingFunction * 0x10000 + register;
 }
 
-/** Lets the engine of a function do a job with `bytes` of VCB page `page` at a DMA address. */
+/** Starts a job of the DMA engine of a function with `bytes` of VCB page `page` at a DMA address. */
 export function startJob(
   to: BoardFunction,
   underlyingFunction: number,

@@ -35,8 +35,8 @@ const packages: Readonly<Record<string, string>> = {
 const root = new URL('../../', import.meta.url);
 
 /**
- * A tool that a test runs. Where it is not installed the test is left out, and `npm test` says at its end how to get it; with
- * CI set, when nothing is to be left out, that is a failure. So is a tool that .ci/packages does not list.
+ * Requires a tool for a test. If it is not installed, the test is skipped, and `npm test` prints at its end how to install it. With CI
+ * set, a missing tool is a failure, as is one that .ci/packages does not list.
  * @returns its name
  */
 export function requireTool(tool: string, context: TestContext): string {
