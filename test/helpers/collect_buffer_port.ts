@@ -65,7 +65,7 @@ export interface CollectBufferPort {
   canAcceptWrite(): boolean;
   step(): boolean;
   nextDeadline(): bigint;
-  /** The ticks by which the clock advances at each read; 0: it stands still. */
+  /** Sets the clock, which advances by `ticksPerLook` at each read; default 0: it stands still. */
   setTime(ticks: bigint, ticksPerLook?: bigint): void;
   setHalfWrittenLimit(ticks: bigint): void;
   takeKicks(): Uint8Array[];
