@@ -11,8 +11,8 @@
 
 namespace fpga_verbs::bench {
 
-// The host's side of AXI4 reads: it answers bursts in any order, beat by beat among each other, and late. A
-// block has the ports of burst_reader.
+// The host's side of AXI4 reads: it answers bursts in any order, interleaves their beats, and answers late.
+// The block has the ports of burst_reader.
 template <class Rtl> class BurstReadHost {
 public:
   static constexpr uint32_t beat_bytes = BEAT_BYTES;

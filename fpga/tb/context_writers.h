@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::bench {
 
-// The fields of each writer, in a struct of the parts of a context that has at least its part.
+// The fields of each writer. Parts is a struct with at least the writer's part of a context.
 template <class Parts> void set_fetch(Parts& to, const spec::QueuePairRequester& from) {
   const uint32_t built_psn = static_cast<uint32_t>(to.requester.built_psn());
   to.requester = from;

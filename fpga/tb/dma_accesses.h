@@ -13,16 +13,15 @@
 
 namespace fpga_verbs::bench {
 
-// memory_translation as its client sees it: accesses of a queue pair are answered in their order, those of
-// others in any, with the bursts that the device model's keys and page tables give. It knows which bytes of
-// each access the host has given, and that the access finishes no earlier.
+// memory_translation as its client sees it: it answers the accesses of a queue pair in order, and those of
+// several in any order, with the bursts that the device model's keys and page tables give. It knows which
+// bytes of each access the host has given, and checks that the access does not finish earlier.
 class DmaAccesses {
 public:
   DmaAccesses(const Place& place, Random& random, DmaModel& model)
       : place_(place), random_(random), model_(model) {}
 
-  // As memory_translation has it at full size, an access of a queue pair every 20 clocks; else as chance has
-  // it.
+  // An access of a queue pair every 20 clocks, as memory_translation has at full size; otherwise at random.
   bool is_smooth = false;
   uint32_t ready = 100;  // chance in a clock, in percent
   uint32_t latency = 20; // clocks of a burst, at most
@@ -57,7 +56,7 @@ public:
     rtl.burst_epoch = asked.epoch;
   }
 
-  // In a clock: what was asked for, said, read and finished.
+  // The requests, bursts, reads and ends of this clock.
   void take(Vdma& rtl, uint64_t now, bool read_address, bool read_last, uint32_t read_tag) {
     if (rtl.request && rtl.request_ready)
       ask(rtl, now);
@@ -92,12 +91,12 @@ private:
     size_t said = 0;
     uint64_t due = 0;
   };
-  // A piece that is read, in the order in which it was said.
+  // A piece that is read, in the order of the bursts.
   struct Piece {
     uint64_t id = 0;
     uint64_t address = 0;
     uint64_t bytes_left = 0; // to be asked for
-    uint32_t reads = 0;      // under way
+    uint32_t reads = 0;      // in flight
     bool ends_access = false;
     bool epoch = false;
   };
@@ -185,7 +184,7 @@ private:
       pieces_.erase(piece);
   }
   void finish(bool epoch) {
-    // Those whose data the host has not given all have not finished.
+    // An access has not finished before the host has given all its data.
     uint64_t waiting = 0;
     for (const Piece& piece : pieces_)
       waiting += piece.ends_access && piece.epoch == epoch;
@@ -205,7 +204,7 @@ private:
   std::deque<Piece> pieces_;
   uint64_t next_piece_ = 0;
   std::map<uint32_t, uint64_t> piece_of_tag_;
-  std::array<uint64_t, 2> finishing_{}; // by epoch: accesses whose last burst was said
+  std::array<uint64_t, 2> finishing_{}; // by epoch: accesses whose last burst was given
 };
 
 } // namespace fpga_verbs::bench

@@ -12,7 +12,7 @@
 
 namespace fpga_verbs::bench {
 
-// Commands as chance has them, in PCBs of the model, with what queue_pair_fetch finds out about them.
+// Random commands in PCBs of the model, with the plan that queue_pair_fetch makes for them.
 class DmaCommands {
 public:
   DmaCommands(Random& random, DmaModel& model) : random_(random), model_(model) {}

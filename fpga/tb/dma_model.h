@@ -25,7 +25,7 @@
 
 namespace fpga_verbs::bench {
 
-// dma of the device model with what is around it: PCBs, queue pairs, and keys to memory of the board's host.
+// dma of the device model with its surroundings: PCBs, queue pairs, and keys to memory of the board's host.
 // Each queue pair has a dma of its own, so that one step is one packet of that queue pair.
 class DmaModel {
 public:
@@ -41,12 +41,12 @@ public:
     uint64_t length = 0;
   };
   struct QueuePair {
-    uint32_t number = 0; // the last one is no queue pair's
+    uint32_t number = 0; // the last number belongs to no queue pair
     unsigned function = 0;
     uint32_t domain = 0;
     uint32_t mtu = 0; // bytes
   };
-  // What a step has handed on.
+  // The packet that a step has handed on.
   struct Packet {
     spec::PacketUnit unit;
     std::vector<uint8_t> payload;
@@ -116,8 +116,8 @@ public:
     const uint64_t in_page = is_whole ? 0 : random_.below(1U << page_log2);
     std::vector<spec::PageTableEntry> entries(count);
     for (uint32_t at = 0; at < count; ++at) {
-      // Not behind each other: the model would read them at once, and name another address as one that
-      // failed.
+      // Pages are not contiguous: the model would read contiguous ones in one read, and report another
+      // address after a failure.
       do
         entries[at].set_page(BurstHost::base / spec::page_bytes +
                              some_page(function, page_log2 - 12, is_whole));

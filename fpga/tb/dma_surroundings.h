@@ -13,7 +13,8 @@
 
 namespace fpga_verbs::bench {
 
-// Packet memory, PCBs and the place where keys are, as dma sees them. Buffers are given once, and come back.
+// Packet memory, PCBs and the block that holds the keys, as dma sees them. Each buffer has one owner at a
+// time.
 class DmaSurroundings {
 public:
   static constexpr uint32_t packets = spec::request_packet_buffers + spec::response_packet_buffers;

@@ -1,11 +1,11 @@
 // dma beside the device model: commands of several queue pairs, of all opcodes, with data in the PCB or in
-// host memory, which keys permit or not, and which is there or not; the host answers in any order, and late.
-// At each context that the RTL reads, the model does the same packet. Each packet has to come out with the
-// model's bytes and number, in the order of its queue pair, and each command with the model's status. Queue
-// pairs fail and are reset meanwhile. Arguments: seed, clocks.
+// host memory that keys may refuse or the host may fail to read; the host answers in any order, and late.
+// At each context that the RTL reads, the model processes the same packet. Each packet must leave with the
+// model's bytes and number, in the order of its queue pair, and each command with the model's status.
+// Meanwhile queue pairs fail and are reset. Arguments: seed, clocks.
 //
-// With seed 1 first messages behind each other from a host that answers after 200 clocks, of which it prints
-// how many clocks they take.
+// With seed 1 it first sends messages back to back from a host that answers after 200 clocks, and prints the
+// clocks that they take.
 #include "Vdma.h"
 #include "burst_read_host.h"
 #include "dma_accesses.h"
@@ -25,7 +25,7 @@ using Rtl = Vdma;
 using spec::CompletionStatus;
 
 constexpr uint32_t queue_pair_count = DmaModel::queue_pair_count;
-constexpr uint64_t longest = 50'000; // clocks until all commands are over, where all goes on
+constexpr uint64_t longest = 50'000; // clocks until all commands have ended, without a stall
 constexpr uint32_t most_bytes = 512; // of a read
 constexpr uint32_t most_of_command = 8;
 
@@ -81,7 +81,7 @@ private:
   struct QueuePair {
     std::deque<Command> commands;
     std::deque<DmaModel::Packet> expected;
-    uint32_t fails = 0; // that are to be told
+    uint32_t fails = 0; // failures without an answer
     bool send_error = false;
     bool is_changed = false;
   };
@@ -125,7 +125,7 @@ private:
     accesses_.latency = std::array{1U, 20U, 100U}[random_.below(3)];
   }
 
-  // A queue pair fails, goes back for a retry, or waits to become quiet; later it is as before.
+  // A queue pair fails, retries, or is quiescing; later it is as before.
   void change_queue_pair() {
     const uint32_t which = random_.below(queue_pair_count - 1);
     hca::QueuePairParts& parts = *model_.parts(which);
@@ -160,7 +160,7 @@ private:
       return;
     const uint32_t which = random_.below(queue_pair_count);
     const QueuePair& queue_pair = queue_pairs_[which];
-    // What is flushed or abandoned is soon over: there is little of it, so that there is more of the rest.
+    // A flushed or abandoned command ends soon. Few commands are such, so that more of the others run.
     if ((queue_pair.is_changed || queue_pair.send_error || which + 1 == queue_pair_count) &&
         !random_.once(200))
       return;
@@ -284,7 +284,7 @@ private:
     Command& command = queue_pair.commands.front();
     expect(place_, "packets of a command under way when one more is",
            queue_pair.expected.size() <= most_of_command, 1);
-    // Packets behind one that fails have no part in it.
+    // A failure does not count again for the packets behind it.
     if (command.is_done) {
       ++dropped_;
       return;
@@ -369,7 +369,7 @@ private:
     ++faults_;
   }
 
-  // The packet that is handed on.
+  // Compares the packet that the RTL hands on.
   void compare() {
     spec::PacketUnit unit;
     const uint64_t value = rtl_.gathered_unit;
@@ -412,7 +412,7 @@ private:
     queue_pair.expected.pop_front();
   }
 
-  // So many messages, as fast as they are taken, and how many clocks they take.
+  // Sends this number of messages at full speed, and prints the clocks that they take.
   template <class Make> void stream(const char* what, uint32_t count, uint32_t bytes, Make&& make) {
     const uint64_t begin = now_;
     const uint64_t before = packets_;

@@ -79,7 +79,7 @@ public:
       std::abort();
   }
 
-  // Does what the unit asks for. Its outcome is in the links, `buffers_released` and `events_reported`.
+  // Processes a unit. Its outcome is in the links, `buffers_released` and `events_reported`.
   void take(const spec::KickUnit& unit) { push(kicks_started_, unit); }
   void take(const spec::PostNotice& unit) { push(post_notices_, unit); }
   void take(const spec::ScheduleDone& unit) { push(schedule_dones_, unit); }

@@ -25,11 +25,11 @@ inline spec::QueuePairRequester own_fields(const void* part) {
   return requester;
 }
 
-// What follows from the units that queue_pair_fetch has taken: what the model has done, and RTL does in the
-// same order. The bench's side of contexts, failures, PCBs and the scheduler.
+// The effects of the units that queue_pair_fetch has taken: the model's, which RTL must have in the same
+// order. It is the bench's side of contexts, failures, PCBs and the scheduler.
 class FetchOutcomes {
 public:
-  // What RTL has of a queue pair: the model has changed it already where a unit is under way.
+  // RTL's context of a queue pair. The model's has changed already if a unit of it is in flight.
   struct Context {
     spec::QueuePairControl control;
     spec::QueuePairRequester requester;
@@ -46,7 +46,7 @@ public:
   static uint32_t place_of(uint32_t queue_pair_number) { return queue_pair_number & (CONTEXTS - 1); }
   Context& context(uint32_t queue_pair_number) { return contexts_[place_of(queue_pair_number)]; }
 
-  // What the model has done with a unit that entered in a clock and found this requester part.
+  // Notes the model's effects of a unit that entered in a clock and read this requester part.
   void gather(uint64_t entered, uint32_t named, const spec::QueuePairRequester& before) {
     const auto found = model_.queue_pairs.find_any(named);
     drain(model_.executions, [&](const spec::KickUnit& unit) {
@@ -95,7 +95,7 @@ public:
     expect(place_, "fails by entering ERR", rtl_.fail_enters_error, failing->enters_error);
     expect(place_, "fails by a flush", rtl_.fail_flushes, !failing->enters_error);
   }
-  // It is in the context from now on.
+  // The failure is in the context from this clock.
   void end_failure() {
     spec::QueuePairControl& control = context(failing->number).control;
     if (failing->enters_error)
@@ -105,7 +105,7 @@ public:
     failing.reset();
   }
 
-  // What RTL's context of a queue pair has while no unit of it is under way.
+  // RTL's context of a queue pair while no unit of it is in flight.
   void compare_context(uint32_t named, const hca::QueuePairParts& model) {
     const Context& own = context(named);
     const spec::QueuePairRequester& ours = own.requester;
@@ -270,7 +270,7 @@ private:
       ++counted.send_holds[rtl_.counted_hold];
   }
 
-  // The plans of commands that dma has got, through both readers; then dma is done with the PCB.
+  // Compares the plans of commands that dma has got, through both readers; then dma releases the PCB.
   void compare_plan() {
     if (is_plan_asked_) {
       const Executed executed = plans_.front();
@@ -312,7 +312,7 @@ private:
   FetchModel& model_;
   Vqueue_pair_fetch& rtl_;
   std::array<Context, CONTEXTS> contexts_;
-  // What RTL has to do, in its order.
+  // The effects that RTL must have, in order.
   std::deque<Executed> executions_;
   std::deque<Executed> plans_;
   bool is_plan_asked_ = false;

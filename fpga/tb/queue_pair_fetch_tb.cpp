@@ -1,12 +1,12 @@
-// queue_pair_fetch beside the device model: commands, notices and what the scheduler has served come to queue
-// pairs of all services and states, with numbers near all limits, and completion goes on meanwhile. RTL tells
-// in which order units enter; the model takes each when RTL reads its context. What follows from it has to be
-// the same: units of each link in their order, plans, failures, pins, counts, and the context that the next
-// unit of the queue pair finds. Between two bursts queue pairs come, go and change. The bench answers for
-// commands, contexts and pins. Arguments: seed, clocks.
+// queue_pair_fetch beside the device model: commands, notices and units that the scheduler has served arrive
+// for queue pairs of all services and states, with numbers near all limits, while completion goes on. RTL
+// reports the order in which units enter; the model takes each when RTL reads its context. Both must have the
+// same effects: units of each link in order, plans, failures, pins, counts, and the context that the next
+// unit of the queue pair reads. Between two bursts queue pairs are created, destroyed and changed. The bench
+// answers for commands, contexts and pins. Arguments: seed, clocks.
 //
-// At last commands come with no pause and are answered for at once, of which it prints how many clocks they
-// take.
+// At the end commands arrive without pauses, with immediate answers of the bench, which prints the clocks
+// that they take.
 #include "queue_pair_fetch_outcomes.h"
 #include "queue_pair_fetch_traffic.h"
 
@@ -52,7 +52,7 @@ public:
     place_.clock = 0;
     while (place_.clock < clocks_) {
       change();
-      // Few at a time find what they were made for; many fill the lists.
+      // Few units at a time find the context that they were made for; many fill the lists.
       const uint32_t most = std::array{3U, 6U, burst}[random_.below(3)];
       for (uint32_t left = burst; left != 0; go_on())
         if (units_under_way() < most)
@@ -193,7 +193,7 @@ private:
     rtl_.handle_write = 0;
   }
 
-  // Units that come.
+  // Arriving units.
 
   bool begin_unit() {
     const QueuePair& queue_pair = traffic_.some_queue_pair();
@@ -306,14 +306,14 @@ private:
   bool begin_command(const QueuePair& queue_pair, uint32_t named, unsigned function) {
     if (rtl_.kick_started || !rtl_.kick_started_credit)
       return false;
-    // The scheduler fetches what is owed.
+    // The scheduler fetches the commands that it owes.
     const bool owes = traffic_.owes(queue_pair) != random_.once(6);
     const auto origin = random_.once(12) ? spec::KickOrigin::send_queue_mode
                         : owes           ? spec::KickOrigin::scheduled
                                          : spec::KickOrigin::collected;
     return offer_command(queue_pair, named, function, origin, next_for(queue_pair));
   }
-  // The number that the commands before lead to, or one near it.
+  // The number that follows from the previous commands, or one near it.
   uint16_t next_for(const QueuePair& queue_pair) {
     if (random_.once(8))
       return near_next(queue_pair);
@@ -441,7 +441,7 @@ private:
       outcomes_.begin_failure();
   }
 
-  // RTL reads the context of the unit that entered first of those that are left: the model takes it now.
+  // RTL reads the context of the oldest unit that has entered: the model takes it now.
   void take_unit(uint32_t named) {
     if (entered_.empty())
       differ(place_, "units that entered", 1, 0);
@@ -503,7 +503,7 @@ private:
            outcomes_.is_over();
   }
   void come_to_rest() {
-    // What a unit does may be no more than to write its context.
+    // A unit may have no other effect than to write its context.
     for (uint32_t clock = 0, quiet = 0; quiet < 40; ++clock) {
       if (clock > 100'000)
         differ(place_, "units under way", commands_under_way_, 0);
@@ -570,9 +570,9 @@ private:
   FetchTraffic traffic_;
   FetchOutcomes outcomes_{place_, model_, rtl_};
   uint32_t records_on_ = 0;
-  uint32_t gone_ = 2; // a number that was a queue pair's
+  uint32_t gone_ = 2; // the number of a former queue pair
 
-  // Units that RTL has or gets.
+  // Units that RTL has or will get.
   std::deque<spec::ScheduleDone> dones_;
   std::deque<spec::QueuePairNotice> progress_;
   std::deque<spec::PostNotice> notices_;

@@ -17,7 +17,7 @@
 
 namespace fpga_verbs::bench {
 
-// Contexts and commands from chance, near the limits that queue_pair_fetch compares them with.
+// Random contexts and commands, near the limits that queue_pair_fetch compares them with.
 class FetchTraffic {
 public:
   struct QueuePair {
@@ -66,7 +66,7 @@ public:
   }
   uint32_t some_domain() { return 1 + random_.below(2); }
 
-  // The requester part of a queue pair that has no unit under way; whether it is scheduled stays.
+  // The requester part of a queue pair that has no unit in flight; `scheduled` stays.
   void shuffle_requester(const QueuePair& queue_pair) {
     hca::QueuePairParts& own = parts(queue_pair);
     hca::SendQueueState& requester = own.requester;
@@ -88,18 +88,19 @@ public:
     shuffle_completion(queue_pair, true);
   }
 
-  // Commands that are posted are not executed yet.
+  // Posted commands are not executed yet.
   bool owes(const QueuePair& queue_pair) {
     const hca::SendQueueState& requester = parts(queue_pair).requester;
     return hca::sequence_distance(requester.next(), requester.posted()) >= 0;
   }
-  // It does not get on by itself.
+  // The queue pair does not go on by itself.
   bool is_stuck(const QueuePair& queue_pair) {
     const hca::SendQueueState& requester = parts(queue_pair).requester;
     return requester.stopped() != 0 || requester.hold() != spec::SendHold::none;
   }
 
-  // What completion writes, at any time. It goes on with the epoch of the requester part if `settles`.
+  // The fields that completion writes, at any time. If `settles`, it takes over the epoch of the requester
+  // part.
   void shuffle_completion(const QueuePair& queue_pair, bool settles) {
     hca::QueuePairParts& own = parts(queue_pair);
     const hca::TransportRequester& sent = own.transport().requester();

@@ -70,14 +70,14 @@ public:
   hca::PacketMemory packets;
   hca::QueuePairStateCache queue_pairs{parameters, counters, context_memory_};
   hca::ResponderResources resources{parameters.queue_pairs};
-  // It is never stepped, and has prefetched nothing: the bench answers what receive asks for.
+  // The bench never steps it, and it has prefetched nothing: the bench answers the questions of receive.
   hca::DataLink<spec::QueuePairNotice> no_questions{2};
   hca::DataLink<spec::QueuePairNotice> no_answers{2};
   hca::DescriptorFetch descriptors{parameters,   counters, host_,        queue_pairs, shared_receive_queues_,
                                    translation_, events,   no_questions, no_answers};
 };
 
-// Receive of the device model for one queue pair, so that each is as far as its RTL is.
+// Receive of the device model for one queue pair, so that each keeps the pace of its RTL.
 class ModelReceive {
 public:
   explicit ModelReceive(ReceiveModel& model)

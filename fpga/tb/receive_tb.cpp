@@ -1,11 +1,10 @@
 // receive beside the device model: packets of every opcode come to queue pairs of all services, most of them
 // right, with lost, repeated, reordered and wrong ones; queue pairs fail, are flushed, wait to be destroyed,
-// or go with their function. The bench answers for contexts, pins and receive work requests, when it likes.
-// RTL works on a queue pair when it asks for its context: the model then does the same, with the same
-// context, and all that comes out has to be the model's, in the order of each queue pair. Arguments: seed,
-// clocks.
+// or go with their function. The bench answers for contexts, pins and receive work requests at random times.
+// RTL works on a queue pair when it reads its context: the model then takes the same step with the same
+// context, and all outputs must be the model's, in the order of each queue pair. Arguments: seed, clocks.
 //
-// At last packets come with no pause, to one queue pair and to many, of which it prints how many clocks they
+// At the end packets arrive without pauses, for one queue pair and for many; it prints the clocks that they
 // take.
 #include "Vreceive.h"
 #include "beats.h"
@@ -301,7 +300,7 @@ private:
     ReceivingQueuePair& to = some_queue_pair();
     if (to.is_gone || flushed_ == &to || control(to).destroying())
       return;
-    // A peer that is told to goes back.
+    // A peer that gets a NAK goes back.
     const spec::QueuePairResponder responder = model_responder(to);
     if (is_idle(to) && !random_.once(8))
       ReceiveTraffic::resume(to, responder);
@@ -465,7 +464,7 @@ private:
     return width;
   }
 
-  // RTL asks for a context, and works with what is in it: so does the model.
+  // RTL reads a context and works with it: so does the model.
 
   void take_read() {
     ReceivingQueuePair& of = at(rtl_.read_number, "queue pair of a context");
@@ -590,7 +589,7 @@ private:
     set_receive(of.rtl, get<spec::QueuePairResponder>(rtl_.receive_responder));
   }
 
-  // Units that leave.
+  // Compares the units that leave.
 
   void compare_wanted() {
     const auto notice = get<spec::QueuePairNotice>(rtl_.wanted);
@@ -761,7 +760,7 @@ private:
         number(wanted_), number(events_), number(ignored_), number(pins_refused_), number(resets_));
   }
 
-  // So many packets in a row, 64 B each.
+  // Sends this number of packets back to back, 64 B each.
   void stream(spec::PacketOpcode opcode, uint32_t among) {
     constexpr uint32_t count = 400;
     streams_ = true;

@@ -51,7 +51,10 @@ describe('queue_pair_fetch in SystemVerilog', () => {
         const alone = Number(/^one alone after (\d+) clocks$/m.exec(output)![1]);
         for (const [, commands, queuePairs, spent] of streams)
           figures.push([
-            ...[shape['BEAT_BYTES'] as number, Number(queuePairs), Number(commands), Number(spent)],
+            shape['BEAT_BYTES'] as number,
+            Number(queuePairs),
+            Number(commands),
+            Number(spent),
             alone,
           ]);
       }

@@ -1,5 +1,5 @@
-// Destinations of datagrams (InfiniBand volume 1, 10.2.2.2): each is an address vector in the protection domain of a function. A number is index
-// and generation, so that numbers of former handles find nothing. The control port writes them; after a reset there is none.
+// Destinations of datagrams (InfiniBand volume 1, 10.2.2.2): each is an address vector in the protection domain of a function. A number consists of
+// index and generation, so the number of a former handle finds nothing. The control port writes handles; after a reset none exists.
 module address_handles #(
     parameter int unsigned HANDLES = hca_spec_pkg::ADDRESS_HANDLES,  // A power of two.
     localparam int unsigned INDEX_WIDTH = $clog2(HANDLES),

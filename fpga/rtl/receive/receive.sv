@@ -1,5 +1,5 @@
 // Decides whether a request packet is executed, answered again, refused or dropped (InfiniBand volume 1, 9.7). Packets wait by queue pair in a
-// hardware linked list queue; one unit of a queue pair is at work at a time, so that an access to its context has what the one before wrote.
+// hardware linked list queue; one unit of a queue pair is at work at a time, so that each access to its context reads what the previous one wrote.
 // All accepted packets of a queue pair leave here in order, refused ones among them. A packet waits while its queue pair's receive work request
 // is fetched, and a duplicate READ or atomic while it is searched; other queue pairs go on. A flush takes all receive work requests posted to
 // the queue pair itself, one after the other, and then follows the accepted packets.
@@ -76,7 +76,7 @@ module receive #(
     input logic event_ready,
     output hca_spec_pkg::event_unit_t event_unit,
 
-    // How many requests of a function were dropped, or were duplicates; a clock later.
+    // Counts of a function's dropped and duplicate requests; a clock later.
     input logic count_duplicates,
     input logic [3:0] count_underlying_function,
     output logic [63:0] count,
@@ -141,7 +141,7 @@ module receive #(
     has_begun <= !reset && (begins || has_begun && (arrives || !room_to_push));
   end
 
-  // The lists, and whose turn it is.
+  // The lists and their turns.
   logic pop, popped, turn, turn_taken, done, unused_command_ready, unused_answered_forward, unused_marked, unused_reclaiming, unused_scrubbed,
       unused_injected;
   logic [CONTEXT_WIDTH-1:0] pop_list, popped_list;
@@ -278,7 +278,7 @@ module receive #(
       .*
   );
 
-  // An access to a context is chosen: what waited at work goes first.
+  // An access to a context is chosen: accesses of units at work go first.
   logic has_access, asks, has_room, can_choose, unused_has_asked;
   logic [$clog2(ASKED):0] asked_waiting;
   logic [$clog2(WAITING):0] accepted_waiting, wanted_waiting, dropped_waiting, events_waiting;
@@ -317,7 +317,7 @@ module receive #(
       .*
   );
 
-  // 1: the context, and what is kept of the packet.
+  // 1: the context, and the facts of the packet.
   logic valid_1, found_1;
   receive_pkg::access_t access_1;
   hca_spec_pkg::queue_pair_control_t control_1;
@@ -376,7 +376,8 @@ module receive #(
   // receive work request was fetched never waits again.
   assign done_soon = valid_1 && access_1.kind == receive_pkg::ACCESS_FETCHED && !access_1.unit.is_flush;
   assign done_soon_list = access_1.unit.number[CONTEXT_WIDTH-1:0];
-  assign done = valid_4 && !(access_4.kind == receive_pkg::ACCESS_FETCHED && !access_4.unit.is_flush) && verdict_4 != receive_pkg::VERDICT_WANT && verdict_4 != receive_pkg::VERDICT_SEARCH
+  assign done = valid_4 && !(access_4.kind == receive_pkg::ACCESS_FETCHED && !access_4.unit.is_flush)
+      && verdict_4 != receive_pkg::VERDICT_WANT && verdict_4 != receive_pkg::VERDICT_SEARCH
       && verdict_4 != receive_pkg::VERDICT_BEGIN && verdict_4 != receive_pkg::VERDICT_IGNORE;
   assign done_list = access_4.unit.number[CONTEXT_WIDTH-1:0];
 

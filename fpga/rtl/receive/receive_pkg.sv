@@ -50,12 +50,12 @@ package receive_pkg;
     VERDICT_EXECUTE = 4'd2,
     VERDICT_REPEAT = 4'd3,  // A duplicate: it is answered again.
     VERDICT_REFUSE = 4'd4,  // A NAK.
-    VERDICT_PASS = 4'd5,  // Its queue pair has failed; dma_validation flushes what it took from a shared queue.
+    VERDICT_PASS = 4'd5,  // Its queue pair has failed; dma_validation flushes the entry that it took from a shared queue.
     VERDICT_WANT = 4'd6,  // It waits for a receive work request.
     VERDICT_SEARCH = 4'd7,  // It waits for a search of the responder resources.
     VERDICT_BEGIN = 4'd8,  // A flush waits for its turn.
     VERDICT_IGNORE = 4'd9,  // There is nothing to flush.
-    VERDICT_END = 4'd10  // A flush has taken all that was posted.
+    VERDICT_END = 4'd10  // A flush has taken all posted receive work requests.
   } verdict_t;
 
   // An RDMA READ or atomic that was accepted.

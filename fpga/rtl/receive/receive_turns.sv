@@ -22,7 +22,7 @@ module receive_turns #(
     input receive_pkg::unit_t arrived_unit,
     input logic arrived_corrupted,  // The unit cannot be read: there is none.
 
-    // Of the unit at work: it is done; or it will be, when the next one of its list could come by at the earliest.
+    // The unit at work is done; or it will be done by the clock in which the next one of its list can read its context.
     input logic done,
     input logic [LIST_WIDTH-1:0] done_list,
     output logic [$clog2(EVENTS):0] dones_waiting,

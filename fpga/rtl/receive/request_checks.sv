@@ -1,5 +1,5 @@
 // The checks of a responder (InfiniBand volume 1, 9.7.4 and 9.8.2): PSN, order of opcodes, lengths, rights of the queue pair, responder
-// resources. Keys are checked later, when memory is accessed. A verdict on each access comes three clocks later, with what it was made from.
+// resources. Keys are checked later, when memory is accessed. The verdict on each access follows three clocks later, with its inputs.
 module request_checks (
     input logic clock,
     input logic reset,
@@ -19,7 +19,7 @@ module request_checks (
     output logic [7:0] syndrome_4,
     output logic is_reliable_4,
     output logic establishes_4,  // The first packet of a connection, if it is executed.
-    output logic kept_4,  // A receive work request is kept, with the one of a message whose end was lost just now.
+    output logic kept_4,  // A receive work request is kept, even of a message whose end was lost just now.
     output logic takes_4,  // The packet takes a receive work request.
     output logic [31:0] arrived_4,  // Bytes of the message behind this packet.
     output logic [23:0] packets_less_one_4,  // PSNs of a READ.
@@ -30,7 +30,7 @@ module request_checks (
   localparam int unsigned REMOTE_READ = 32'(hca_spec_pkg::ACCESS_FLAG_REMOTE_READ);
   localparam int unsigned REMOTE_ATOMIC = 32'(hca_spec_pkg::ACCESS_FLAG_REMOTE_ATOMIC);
 
-  // 2: what is compared.
+  // 2: the operands of comparisons.
   logic valid_2, receives_2, is_in_error_2, flushes_2, passes_2, is_reliable_2, establishes_2, kept_2, takes_2, continues_2, is_idle_2, fills_2,
       fits_2, has_payload_2, is_aligned_2, may_write_2, may_read_2, may_atomic_2, is_empty_2;
   receive_pkg::access_t access_2;

@@ -42,7 +42,7 @@ module responder_resources #(
   );
   assign begins = has_search && !is_at_work;
 
-  // 1: where to look. 2: what is there. 3: how far from its beginning. 4: compared. 5: whether it is the one.
+  // 1: the place. 2: its entry. 3: the distance from its first PSN. 4: the comparisons. 5: whether the entry has the PSN.
   logic looks, valid_2, valid_3, valid_4, valid_5, is_hit, is_left;
   logic [SLOT_WIDTH-1:0] slot;
   logic [4:0] left;
@@ -79,7 +79,7 @@ module responder_resources #(
       slot <= slot - SLOT_WIDTH'(1);
       left <= left - 5'd1;
     end
-    // Behind the one that is found, nothing matters.
+    // The places behind the found one do not matter.
     valid_2 <= !reset && looks && !is_hit && !searched;
     valid_3 <= !reset && valid_2 && !is_hit && !searched;
     valid_4 <= !reset && valid_3 && !is_hit && !searched;

@@ -1,5 +1,5 @@
-// Reads commands in their PCBs, one after the other, a beat a clock, as far as queue_pair_fetch needs them: fields of the header, the sum of the
-// gather list's lengths, and the address handle. Units without a PCB pass in their order.
+// Reads one command after the other from its PCB, a beat per clock, for the facts that queue_pair_fetch needs: fields of the header, the sum of the
+// gather list's lengths, and the address handle. Units without a PCB pass in order.
 module command_facts #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned PCB_WIDTH = 7,
@@ -11,7 +11,7 @@ module command_facts #(
     input logic reset,
     output logic clearing,
 
-    // A unit; with a PCB, or it has no facts.
+    // A unit. Without a PCB it has no facts.
     input logic has_unit,
     input logic unit_has_buffer,
     input hca_spec_pkg::kick_unit_t unit,
@@ -24,7 +24,7 @@ module command_facts #(
     output logic [BEATS_WIDTH-1:0] read_command_beat,
     input logic [BEAT_BYTES*8-1:0] read_command_data,
 
-    // The facts of each unit, in order. Where its address handle leads to.
+    // The facts of each unit, in order, and the destination of its address handle.
     output logic has_facts,
     output queue_pair_fetch_pkg::command_facts_t facts,
     output logic has_destination,
@@ -73,7 +73,7 @@ module command_facts #(
     else if (goes) beat <= beat + BEATS_WIDTH'(1);
   end
 
-  // 2: it is in the memory's register. 3: it is here.
+  // 2: the beat is in the memory's register. 3: it arrives.
   logic valid_2, valid_3, last_2, last_3, reads_2, reads_3;
   logic [BEATS_WIDTH-1:0] beat_2, beat_3;
   logic [PCB_WIDTH-1:0] buffer_2, buffer_3;
@@ -131,7 +131,7 @@ module command_facts #(
           data_3[word*64+:32] : '0;
   end
 
-  // 5: sums of a beat's lower and upper words. 6: of the beat. 7: of the command. The address handle is looked for meanwhile.
+  // 5: sums of a beat's lower and upper words. 6: of the beat. 7: of the command. Meanwhile the address handle is read.
   logic valid_5, valid_6, last_5, last_6, reads_5, reads_6, begins_5, begins_6;
   logic [PCB_WIDTH-1:0] buffer_5, buffer_6;
   logic unused_bits;

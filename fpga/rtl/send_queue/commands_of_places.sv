@@ -1,5 +1,5 @@
-// Commands of each place of queue pair contexts between two blocks: how many came and how many left, modulo 2^COUNT_WIDTH, each in a memory with
-// one writer. Another block asks whether a place has some.
+// Counts the commands of each place of queue pair contexts between two blocks: arrivals and departures, modulo 2^COUNT_WIDTH, each in a memory with
+// one writer. Another block asks whether a place has commands.
 module commands_of_places #(
     parameter int unsigned CONTEXTS = 256,
     parameter int unsigned COUNT_WIDTH = 8,

@@ -1,5 +1,5 @@
-// How a command is executed, as queue_pair_fetch decides when it starts: the device model's Execution. dma and packet_builder read the plan of
-// a PCB; where dma is within the message is its own.
+// The plan by which a command executes: the device model's Execution. queue_pair_fetch makes it when the command starts; dma and packet_builder read
+// the plan of a PCB. dma keeps its own progress within the message.
 package execution_plan_pkg;
 
   typedef struct packed {

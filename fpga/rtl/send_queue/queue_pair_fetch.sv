@@ -1,9 +1,9 @@
-// Decides whether a queue pair may execute a command now, as QueuePairFetch of the device model; the only writer of the requester part but for
-// built_psn. Commands execute in the order of the send queue, whichever way they arrive. An early one is handed back: it is also in the send
-// queue, and the scheduler fetches it in its turn (US8589610, send queue scheduler).
+// Decides whether a queue pair may execute a command now, as QueuePairFetch of the device model; the only writer of the requester part except for
+// built_psn. Commands execute in the order of the send queue, in whatever order they arrive. The block hands an early command back: it is also in
+// the send queue, and the scheduler fetches it in its turn (US8589610, send queue scheduler).
 //
-// A unit of any link enters when no other of its queue pair is under way, so that each finds what the one before wrote, and up to SLOTS of
-// them are. They stay in their order: the command is read, then the context; the decision takes eight clocks, and its outcome is carried out.
+// A unit of any link enters when no other unit of its queue pair is in flight, so that each reads what the previous one wrote. At most SLOTS units
+// are in flight, and stay in order: the block reads the command, then the context, decides in eight clocks, and carries the outcome out.
 module queue_pair_fetch #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -27,7 +27,7 @@ module queue_pair_fetch #(
     input logic kick_started,
     input hca_spec_pkg::kick_unit_t kick_started_unit,
 
-    // Notices of collect_buffer and completion, what the scheduler has served, and queue pairs that have become RTS.
+    // Notices of collect_buffer and completion, queue pairs that the scheduler has served, and queue pairs that have become RTS.
     input logic post_notice,
     output logic post_notice_ready,
     input hca_spec_pkg::post_notice_t post_notice_unit,
@@ -76,8 +76,8 @@ module queue_pair_fetch #(
     output logic unpin,
     output logic [NUMBER_WIDTH-1:0] unpin_number,
 
-    // Commands to dma, queue pairs to send_queue_scheduler, what a command held that is not executed to virtual_kick and collect_buffer, and
-    // events.
+    // Commands to dma, queue pairs to send_queue_scheduler, the credits and PCB of a command that is not executed to virtual_kick and
+    // collect_buffer, and events.
     output logic execution_valid,
     input logic execution_ready,
     output hca_spec_pkg::kick_unit_t execution_unit,
@@ -93,13 +93,13 @@ module queue_pair_fetch #(
     input logic event_ready,
     output hca_spec_pkg::event_unit_t event_unit,
 
-    // A queue pair went back: packet_builder, whose field it is, sets built_psn to this PSN.
+    // A queue pair retries: packet_builder, which owns the field, sets built_psn to this PSN.
     output logic rewind_valid,
     input logic rewind_ready,
     output logic [NUMBER_WIDTH-1:0] rewind_number,
     output logic [23:0] rewind_psn,
 
-    // The plan of a PCB's command, once it is handed to dma; for dma and packet_builder, in the next clock.
+    // The plan of a PCB's command, after dma got the command; for dma and packet_builder, in the next clock.
     input logic [PCB_WIDTH-1:0] dma_physical_collect_buffer,
     output execution_plan_pkg::execution_plan_t dma_plan,
     input logic [PCB_WIDTH-1:0] builder_physical_collect_buffer,
@@ -119,7 +119,7 @@ module queue_pair_fetch #(
     input logic [NUMBER_WIDTH-1:0] look_number,
     output logic has_commands,
 
-    // A unit enters. What is counted for a function. A command was lost to an uncorrectable bit error.
+    // A unit enters. A count of a function. A command was lost to an uncorrectable bit error.
     output logic entering,
     output queue_pair_fetch_pkg::fetch_unit_kind_t entering_kind,
     output logic [3:0] counted_underlying_function,
@@ -134,7 +134,7 @@ module queue_pair_fetch #(
   if (CONTEXTS < 8 || CONTEXTS != 1 << CONTEXT_WIDTH || CONTEXTS > 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS) begin : gen_check
     $error("CONTEXTS has to be a power of two, 8 at least, and within the index of a number");
   end
-  localparam int unsigned SLOTS = 16;  // Units under way.
+  localparam int unsigned SLOTS = 16;  // Units in flight.
   localparam int unsigned SLOT_WIDTH = $clog2(SLOTS);
   localparam int unsigned KINDS = queue_pair_fetch_pkg::FETCH_UNIT_KINDS;
   localparam int unsigned UNIT_WIDTH = queue_pair_fetch_pkg::FETCH_UNIT_WIDTH;
@@ -248,7 +248,7 @@ module queue_pair_fetch #(
     {queue_pair_fetch_pkg::FETCH_UNIT_SCHEDULE_DONE, 1'b0, refusal, done_kick}
   };
 
-  // Those whose place has no unit under way: one of them enters in the next clock.
+  // Units whose place has no unit in flight: one of them enters in the next clock.
   logic [SLOT_WIDTH:0] slot_in, slot_read, slot_known, slot_asked, slot_answered, slot_out;
   logic [SLOTS-1:0] is_under_way;
   logic [SLOTS*CONTEXT_WIDTH-1:0] places;
@@ -272,7 +272,7 @@ module queue_pair_fetch #(
     assign is_busy[kind] = same != '0;
     assign takes[kind] = enters && chosen == 3'(kind);
   end
-  // The first after the one that was chosen last, or the first of all: few, for which a carry would be later.
+  // The first link after the one chosen last, or the first of all. They are few, so that look-up tables are faster than a carry chain.
   always_comb begin
     chosen = '0;
     for (int unsigned kind = KINDS; kind != 0; kind--) if (may_enter[kind-1]) chosen = 3'(kind - 1);
@@ -300,7 +300,7 @@ module queue_pair_fetch #(
     end
   end
 
-  // Then its command is read, its context is asked for, the decision is made, and its outcome carried out: each in the order of slots.
+  // Next the block reads the unit's command, reads its context, decides, and carries the outcome out: each in the order of slots.
   queue_pair_fetch_pkg::fetch_unit_t read_unit, asked_unit, decided_unit;
   hca_spec_pkg::kick_unit_t read_kick, asked_kick;
   queue_pair_fetch_pkg::command_facts_t facts, known_facts;

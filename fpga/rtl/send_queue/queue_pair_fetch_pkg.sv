@@ -1,4 +1,4 @@
-// Data units within queue_pair_fetch. Structures of other packages are plain bits in them: Yosys 0.23 does not find their members' types.
+// Data units within queue_pair_fetch. They hold structures of other packages as plain bits, because Yosys 0.23 does not find their members' types.
 package queue_pair_fetch_pkg;
 
   // In the order in which they take turns.
@@ -33,19 +33,19 @@ package queue_pair_fetch_pkg;
     logic [7:0] address_port;
   } command_facts_t;
 
-  // The decision on a unit, and all that follows from it.
+  // The decision on a unit, and its effects.
   typedef struct packed {
     logic [2:0] kind;  // fetch_unit_kind_t.
     logic [127:0] kick;  // kick_unit_t; of a command that is executed: with its status.
     logic writes;
     logic [511:0] requester;  // queue_pair_requester_t; `scheduled` is set with the pin.
-    logic asks_to_schedule;  // Where it can be pinned.
+    logic asks_to_schedule;  // If it can be pinned.
     logic [1:0] quality_of_service_level;  // Of the queue pair.
     logic executes;
     logic gives_back;  // The PCB and the credits.
     logic fails;  // The queue pair enters ERR, with an event.
     logic [7:0] refusal;
-    logic flushes;  // What follows in the send queue is flushed.
+    logic flushes;  // The rest of the send queue is flushed.
     logic rewinds;
     logic [23:0] rewind_psn;
     logic is_stale;

@@ -1,6 +1,6 @@
-// Decides on a data unit of queue_pair_fetch, as QueuePairFetch of the device model: what becomes of a command, and how the requester part of
-// its queue pair goes on. A unit enters in any clock; its outcome comes eight clocks later. Numbers of the send queue count from `next` on
-// within, so that half of them are ahead.
+// Decides on a data unit of queue_pair_fetch, as QueuePairFetch of the device model: the verdict on a command, and the new requester part of its
+// queue pair. A unit enters in any clock; its outcome follows eight clocks later. Numbers of the send queue count from `next` here, so that half of
+// them are ahead.
 module send_decision (
     input logic clock,
     input logic reset,
@@ -20,7 +20,7 @@ module send_decision (
   localparam logic [23:0] PSN_WINDOW = 24'h800000;  // Half of all may be unacknowledged.
   localparam logic [8:0] BIND_BYTES = 9'(hca_spec_pkg::BIND_ENTRY_BYTES);
 
-  // What goes along to the end.
+  // Fields that pass through all stages.
   typedef struct packed {
     logic [2:0] kind;  // fetch_unit_kind_t.
     logic stops;
@@ -34,7 +34,7 @@ module send_decision (
     logic [7:0] answered;
     logic waits_for_receiver;
     logic is_there;
-    logic stands;  // It is there, and does not wait to be quiet.
+    logic stands;  // It exists and is not quiescing.
     logic is_drained;
     logic [1:0] quality_of_service_level;
     logic changes_epoch;
@@ -45,7 +45,7 @@ module send_decision (
     logic [15:0] posted;
     logic [15:0] fetched;
     logic [15:0] begun;
-    logic [15:0] back;  // The oldest that is not acknowledged.
+    logic [15:0] back;  // The oldest unacknowledged one.
   } carried_t;
 
   // 1: unit and context.
@@ -286,7 +286,7 @@ module send_decision (
     is_newest_6 <= !behind_5[15] && behind_5 != '0;
   end
 
-  // 7: where the send queue and the connection go on, from the new `next` on.
+  // 7: the next numbers of the send queue and of the connection, from the new `next`.
   logic valid_7, is_drained_7, asks_7, keeps_up_7;
   logic [15:0] posted_7, fetched_7, begun_7;
   queue_pair_fetch_pkg::fetch_outcome_t outcome_6, outcome_7;
@@ -360,7 +360,7 @@ module send_decision (
   end
   assign back_7 = 16'd0 - begun_7;
 
-  // 8: whether there is something to fetch.
+  // 8: whether a command is left to fetch.
   logic valid_8, asks_8;
   logic [15:0] posted_8, fetched_8, begun_8;
   queue_pair_fetch_pkg::fetch_outcome_t outcome_8, outcome_9;

@@ -1,7 +1,7 @@
-// Carries decisions of queue_pair_fetch out, in their order: pins a queue pair that is to be scheduled, lets one fail, hands units to the links,
-// and writes the requester part. Pins are asked for ahead; a failure is waited for.
+// Carries out the decisions of queue_pair_fetch in order: pins a queue pair that needs the scheduler, puts one in error, hands units to the links,
+// and writes the requester part. It requests pins ahead, and waits until a failure is in the context.
 module send_outcomes #(
-    parameter int unsigned ENTRIES = 16,  // Outcomes that there are at a time.
+    parameter int unsigned ENTRIES = 16,  // Maximum number of outcomes in flight.
     localparam int unsigned NUMBER_WIDTH = 24
 ) (
     input logic clock,
@@ -55,7 +55,7 @@ module send_outcomes #(
     output logic counted_checksum_mismatch,
     output logic [2:0] counted_hold,  // send_hold_t, or none.
 
-    output logic goes,  // One is carried out now.
+    output logic goes,  // An outcome is carried out in this clock.
     output queue_pair_fetch_pkg::fetch_outcome_t outcome
 );
   logic has_outcome, has_pin, has_pinned, pins, is_pinned, asks_to_fail, is_asked, has_failed, can_go;
@@ -106,7 +106,7 @@ module send_outcomes #(
       .*
   );
 
-  // A failure is in the context before the next unit of the queue pair is looked at.
+  // A failure is in the context before the next unit of the queue pair reads it.
   assign asks_to_fail = has_outcome && (outcome.fails || outcome.flushes);
   assign fail = asks_to_fail && !is_asked;
   assign fail_number = kick.queue_pair_number;

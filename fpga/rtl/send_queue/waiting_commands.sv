@@ -1,5 +1,5 @@
-// Commands that have started and wait for their decision, in a list for each place of queue pair contexts (US8804752), so that the next
-// queue pair's turn comes after one command of this one. While no command is listed, one that comes passes by the lists.
+// Commands that have started and wait for their decision, in a list for each place of queue pair contexts (US8804752), so that each queue pair has
+// a turn after one command of another. While no command is listed, an arriving one bypasses the lists.
 module waiting_commands #(
     parameter int unsigned ENTRIES = 192,
     parameter int unsigned CONTEXTS = 256,
@@ -18,7 +18,7 @@ module waiting_commands #(
     output hca_spec_pkg::kick_unit_t unit,
     input logic pop,
 
-    // One had an uncorrectable bit error in its list: it is lost, and its PCB with it.
+    // A command had an uncorrectable bit error in its list: it is lost with its PCB.
     output logic corrupted,
     output logic [CONTEXT_WIDTH-1:0] corrupted_context
 );
@@ -29,14 +29,14 @@ module waiting_commands #(
   localparam int unsigned ENTRY_WIDTH = $clog2(ENTRIES);
   localparam int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1);
   localparam int unsigned ROOM = 8;
-  localparam int unsigned FEW = 4;  // Leave ahead: those behind them wait, of other queue pairs too.
+  localparam int unsigned FEW = 4;  // Commands popped ahead of their turn; commands of other queue pairs wait behind them.
   localparam int unsigned POP_CLOCKS = 7;
 
   logic lists, passes_by, leaves, is_listed, is_none_listed, unused_forwarded;
   logic has_room, asks;
-  logic [POP_CLOCKS-1:0] asked;  // Pops, before their answer.
+  logic [POP_CLOCKS-1:0] asked;  // Pops without an answer yet.
   logic [2:0] asking;
-  logic [COUNT_WIDTH-1:0] listed;  // Those that have not left.
+  logic [COUNT_WIDTH-1:0] listed;  // Commands in the lists.
   logic [$clog2(ROOM):0] filling;
   hca_spec_pkg::kick_unit_t left_unit;
   linked_list_queue_pkg::linked_list_result_t result;

@@ -1,5 +1,5 @@
-// Commands by queue pair, and whose turn it is. The first command of each list has turns, one after the other; a command leaves its list with
-// its last packet. One thing is done at a time to the lists, so that none sees another half done.
+// Commands by queue pair, and their turns. The first command of each list has one turn after the other; a command leaves its list with its last
+// packet. The lists execute one operation at a time, so that no operation meets another one half done.
 module command_turns #(
     parameter int unsigned ENTRIES = 192,  // Commands, at most.
     parameter int unsigned LISTS = 256,  // A power of two.
@@ -17,7 +17,7 @@ module command_turns #(
     input logic [23:0] execution_queue_pair,
     input logic [BUFFER_WIDTH-1:0] execution_buffer,
 
-    // A command that has a turn: its first one, or one that knows how its local operation went.
+    // A command that has a turn: its first one, or the one after the answer to its local operation.
     output logic turn,
     output logic [BUFFER_WIDTH-1:0] turn_buffer,
     output logic turn_is_first,
@@ -29,7 +29,7 @@ module command_turns #(
     input logic again,
     input logic [BUFFER_WIDTH-1:0] again_buffer,
 
-    // Its local operation is over.
+    // Its local operation has ended.
     input logic local_done,
     output logic local_done_ready,
     input logic [BUFFER_WIDTH-1:0] local_done_buffer,
@@ -85,12 +85,12 @@ module command_turns #(
       has_left <= leave && leave_ready || has_left && state != STATE_POPS;
       case (state)
         STATE_REST: state <= has_left ? STATE_POPS : has_execution ? STATE_PUSHES : STATE_REST;
-        // Where its list has no place yet, commands that leave make one.
+        // If its list has no place yet, a command that leaves frees one.
         STATE_PUSHES: if (pushed) state <= joins && !is_listed ? STATE_PEEKS : STATE_REST;
         STATE_POPS: if (command_ready) state <= STATE_POPPED;
         STATE_POPPED: if (answered) state <= STATE_PEEKS;
         STATE_PEEKS: if (command_ready) state <= STATE_PEEKED;
-        STATE_PEEKED:  // One that cannot be read is lost: the next one comes.
+        STATE_PEEKED:  // A command that cannot be read is lost: the next one follows.
         if (answered)
           if (is_empty) state <= STATE_REST;
           else state <= answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED ? STATE_POPS : STATE_STARTS;
@@ -200,7 +200,7 @@ module command_turns #(
       .*
   );
 
-  // Turns, in the order in which they were asked for: those of a command with more packets come behind those of all others.
+  // Turns in the order of their requests: a command with more packets goes behind all others.
   logic [TURN_WIDTH-1:0] next;
   logic [BUFFER_WIDTH:0] unused_turns;
   assign local_done_ready = !again && state != STATE_STARTS;

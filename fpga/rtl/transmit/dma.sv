@@ -1,13 +1,13 @@
 // Gathers the payload of packets from host memory, or from the PCB if it is inline (US8804752, DMA module). A command stays at the head of its
-// queue pair's list until its last packet; queue pairs with work take turns packet by packet. Several packets of a command may be under way, so
-// that host memory's latency delays none of them; packets of a queue pair are handed on in order, those of others pass.
+// queue pair's list until its last packet; queue pairs with work take turns packet by packet. Several packets of a command may be in flight, so
+// that the latency of host memory delays none of them. The packets of a queue pair leave in order; packets of other queue pairs pass them.
 module dma #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned ENTRIES = 192,  // Commands: one for each execution credit.
     parameter int unsigned LISTS = 256,  // A power of two.
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,  // PCBs.
     parameter int unsigned PACKETS = hca_spec_pkg::REQUEST_PACKET_BUFFERS + hca_spec_pkg::RESPONSE_PACKET_BUFFERS,  // Of packet memory.
-    parameter int unsigned PACKETS_ON_THE_WAY = 16,  // Of requests, here and up to the port: as many as can wait there.
+    parameter int unsigned PACKETS_ON_THE_WAY = 16,  // Request packets from here to the port: as many as can wait there.
     parameter int unsigned PACKETS_OF_COMMAND = 8,  // Of these, of one command.
     parameter int unsigned FUNCTION_WIDTH = 3,
     parameter int unsigned TAGS = 32,  // Reads of host memory.
@@ -26,7 +26,7 @@ module dma #(
     output logic idle,  // Nothing of host memory is being read.
     input logic [2:0] maximum_read_request,  // 128 B << this, as PCIe has it. Changed while it is idle.
 
-    // A command that queue_pair_fetch has started, of its kick_unit what counts here. Each holds an execution credit.
+    // A command that queue_pair_fetch has started, with the fields of its kick_unit that dma needs. Each holds an execution credit.
     input logic execution,
     output logic execution_ready,
     input logic [BUFFER_WIDTH-1:0] execution_physical_collect_buffer,
@@ -49,14 +49,14 @@ module dma #(
     input logic [23:0] context_protection_domain,
     input hca_spec_pkg::path_mtu_t context_path_mtu,
 
-    // A work request has failed: those behind it in its send queue are flushed. Then `failed`: contexts that are read say so.
+    // A work request has failed: queue_pair_contexts flushes those behind it in its send queue. After `failed`, each context that is read shows it.
     output logic fail,
     input logic fail_ready,
     output logic [FUNCTION_WIDTH-1:0] fail_underlying_function,
     output logic [23:0] fail_number,
     input logic failed,
 
-    // A bind or local invalidate, which waits where keys are until no access with its key is under way; then it is done, or refused.
+    // A bind or local invalidate. The block that holds the keys executes or refuses it when no access with its key is in flight.
     output logic local_operation,
     input logic local_operation_ready,
     output logic [BUFFER_WIDTH-1:0] local_operation_physical_collect_buffer,
@@ -112,14 +112,14 @@ module dma #(
     output logic finish,
     output logic finish_epoch,
 
-    // Memory that a key permits could not be read: an event.
+    // A read of memory that a key permits has failed: an event.
     output logic dma_fault,
     input logic dma_fault_ready,
     output logic [FUNCTION_WIDTH-1:0] dma_fault_underlying_function,
     output logic [47:0] dma_fault_address,
 
-    // A packet whose payload is in its buffer, behind the headroom; or the end of a command without one. Its bytes, its number in the message,
-    // and with the last one the status of the command.
+    // A packet whose payload is in its buffer, behind the headroom; or the end of a command without a packet. It has its bytes, its number in the
+    // message, and with the last packet the status of the command.
     output logic gathered,
     input logic gathered_ready,
     output hca_spec_pkg::packet_unit_t gathered_unit,
@@ -220,7 +220,7 @@ module dma #(
       .*
   );
 
-  // What they read.
+  // Reads of the accesses.
   logic burst_is_direct, burst_is_end, over, over_ready, over_is_access, over_is_packet, over_epoch, over_refused, over_unread;
   logic [PACKET_WIDTH-1:0] burst_packet, over_packet;
   logic [47:0] over_address;

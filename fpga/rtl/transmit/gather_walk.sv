@@ -1,5 +1,5 @@
-// The accesses of one packet: pieces of a command's gather list, from where the packet before it ended, or every entry of its scatter list.
-// A packet without any has an access of 0 bytes, so that each has a last one.
+// The accesses of one packet: pieces of a command's gather list, from the end of the previous packet, or every entry of its scatter list. A packet
+// without data has an access of 0 bytes, so that each packet has a last access.
 module gather_walk #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     localparam int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES)
@@ -7,7 +7,7 @@ module gather_walk #(
     input logic clock,
     input logic reset,
 
-    // A packet; done in the clock in which its last access is taken. Where it ended is known a clock later.
+    // A packet; done in the clock in which its last access is taken. Its end is known a clock later.
     input logic start,
     input logic start_is_check,  // Of all entries of the list.
     input logic [4:0] start_count,

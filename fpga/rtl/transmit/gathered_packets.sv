@@ -1,5 +1,5 @@
-// Ends packets, in the order of their queue pair: hands each on, or drops it where one of its command has failed. The last one of a command that
-// failed, or goes no further, is handed on without a buffer, with the status of the command.
+// Ends packets in the order of their queue pair: hands each on, or drops it if a packet of its command has failed. The last packet of a command that
+// failed, or goes no further, leaves without a buffer and with the status of the command.
 module gathered_packets #(
     parameter int unsigned BUFFERS = 72,
     parameter int unsigned PACKETS = 128,
@@ -10,7 +10,7 @@ module gathered_packets #(
     input logic clock,
     input logic reset,
 
-    // What is to be said of a packet.
+    // The description of a packet.
     input logic describe,
     input logic [PACKET_WIDTH-1:0] packet,
     input logic [BUFFER_WIDTH-1:0] buffer,
@@ -24,7 +24,7 @@ module gathered_packets #(
     input hca_spec_pkg::completion_status_t status,
     output logic has_failed,  // A packet of this buffer's command.
 
-    // What is over.
+    // The end of a burst, an access or a packet.
     input logic over,
     output logic over_ready,
     input logic [PACKET_WIDTH-1:0] over_packet,
@@ -37,7 +37,7 @@ module gathered_packets #(
     output logic finish,
     output logic finish_epoch,
 
-    // Memory could not be read.
+    // A read of memory has failed.
     output logic dma_fault,
     input logic dma_fault_ready,
     output logic [FUNCTION_WIDTH-1:0] dma_fault_underlying_function,
@@ -93,7 +93,7 @@ module gathered_packets #(
   logic takes, is_packet, refused, unread, had_failed, is_bad, drops, hands_on, fails, with_packet, was_first, is_first;
   logic [PACKET_WIDTH-1:0] over_now;
   logic [47:0] address;
-  logic [BUFFERS-1:0] failures, firsts;  // Commands of which a packet has failed, and whether that was the first one.
+  logic [BUFFERS-1:0] failures, firsts;  // Commands of which a packet has failed; whether it was the first failure.
   hca_spec_pkg::completion_status_t said_status, now_status, ends_with;
 
   list_memory #(
@@ -109,7 +109,7 @@ module gathered_packets #(
   );
   assign has_failed = failures[buffer];
 
-  // Most of what is over is only so.
+  // Most ends of accesses have no further effect.
   assign over_ready = state == STATE_REST;
   assign takes = over && over_ready;
   assign is_bad = had_failed || refused || unread;

@@ -1,5 +1,5 @@
-// One packet of the command whose turn it is: looks whether the command goes on, takes a buffer, and has its payload copied or asked for. Its
-// accesses are answered in the order of its queue pair, so that what is asked for here in order ends in order.
+// One packet of the command whose turn it is: checks that the command goes on, takes a buffer, and starts the copy or the accesses of its payload.
+// memory_translation answers the accesses of a queue pair in order, so that packets also end in the order in which they start here.
 module packet_turn #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned BUFFERS = 72,
@@ -27,7 +27,7 @@ module packet_turn #(
     output logic again,
     output logic [BUFFER_WIDTH-1:0] buffer,
     input logic has_failed,  // A packet of this command.
-    input logic is_full,  // As many packets of it as can be are under way.
+    input logic is_full,  // The command has its maximum of packets in flight.
 
     // The context of its queue pair.
     output logic context_read,
@@ -63,7 +63,7 @@ module packet_turn #(
     output logic [PLACE_WIDTH-1:0] inline_place,
     output logic [BEAT_BYTES*8-1:0] inline_data,
 
-    // What is to be said of the packet when its accesses have ended.
+    // The description of the packet, for the end of its accesses.
     output logic describe,
     output logic [PACKET_WIDTH-1:0] packet,
     output logic [FUNCTION_WIDTH-1:0] underlying_function,
@@ -83,7 +83,7 @@ module packet_turn #(
     output logic [63:0] request_address,
     output logic [31:0] request_length,
     output logic request_is_check,
-    output logic request_is_direct,  // Nothing of its command can be under way to the buffer.
+    output logic request_is_direct,  // No data of its command can be on the way to the buffer.
     output logic request_last
 );
   typedef enum logic [3:0] {
@@ -104,7 +104,7 @@ module packet_turn #(
   state_t state;
   transmit_pkg::plan_t plan;
   transmit_pkg::work_t work;
-  hca_spec_pkg::completion_status_t given;  // With which the command came.
+  hca_spec_pkg::completion_status_t given;  // Status with which the command came.
   logic is_first, is_done, is_refused, is_flushed, fits, copied, walked, walks, goes_on, is_local, is_answered, unused_length;
   logic [12:0] largest;
   logic [23:0] on_number;
@@ -192,7 +192,7 @@ module packet_turn #(
     if (allocate) packet <= free_packet;
   end
 
-  // How far commands are that have more packets.
+  // The progress of commands that have more packets.
   list_memory #(
       .WIDTH(24 + 32 + 5 + 32),
       .SIZE (BUFFERS)

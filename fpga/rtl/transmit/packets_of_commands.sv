@@ -1,4 +1,4 @@
-// How many packets of each command are under way, so that one whose memory is far takes no more buffers than it needs.
+// Counts the packets in flight of each command, so that a command whose memory answers late takes no more buffers than it needs.
 module packets_of_commands #(
     parameter int unsigned BUFFERS = 72,
     parameter int unsigned MOST = 8,  // Packets of a command.
@@ -8,8 +8,8 @@ module packets_of_commands #(
     input logic reset,
     output logic clearing,
     input logic [BUFFER_WIDTH-1:0] buffer,
-    output logic is_full,  // No more packets of this buffer's command.
-    input logic begins,  // One of these.
+    output logic is_full,  // This PCB's command may have no more packets.
+    input logic begins,  // A packet of this command.
     input logic ends,
     input logic [BUFFER_WIDTH-1:0] ends_buffer
 );

@@ -1,5 +1,5 @@
-// Reads what accesses were translated to, one piece behind the other, into the buffers of their packets: the bytes of a packet's accesses follow
-// each other. Ends of accesses come out in the order of what is read; those of packets that read nothing pass them.
+// Reads the translated pieces of accesses into the buffers of their packets: the bytes of a packet's accesses follow each other. Ends of accesses
+// leave in the order of their reads; ends of packets that read nothing pass them.
 module payload_reads #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned PACKETS = 128,
@@ -13,10 +13,10 @@ module payload_reads #(
     input logic clock,
     input logic reset,  // While it is idle, but for the first.
     output logic clearing,
-    output logic idle,  // Nothing is read.
+    output logic idle,  // No read is in flight.
     input logic [2:0] maximum_read_request,
 
-    // Bursts of accesses, as memory_translation says them; none has more bytes than a packet. A packet that reads nothing is direct.
+    // Bursts of accesses, as memory_translation gives them; none has more bytes than a packet. A packet that reads nothing is direct.
     input logic burst,
     output logic burst_ready,
     input logic [FUNCTION_WIDTH-1:0] burst_underlying_function,
@@ -29,7 +29,7 @@ module payload_reads #(
     input logic burst_is_direct,
     input logic burst_is_end,  // The last access of its packet.
 
-    // What is over: a burst, an access (is_access), a packet (is_packet). Failed: refused, or its memory could not be read.
+    // The end of a burst, an access (is_access) or a packet (is_packet). Failed: refused, or its read has failed.
     output logic over,
     input logic over_ready,
     output logic [PACKET_WIDTH-1:0] over_packet,
@@ -38,9 +38,9 @@ module payload_reads #(
     output logic over_epoch,
     output logic over_refused,
     output logic over_unread,
-    output logic [47:0] over_address,  // From where it was read.
+    output logic [47:0] over_address,  // Address of the read.
 
-    // To packet memory; inline data come first.
+    // To packet memory; inline data go first.
     input logic inline_write,
     input logic [PACKET_WIDTH-1:0] inline_packet,
     input logic [PLACE_WIDTH-1:0] inline_place,
@@ -69,7 +69,7 @@ module payload_reads #(
   localparam int unsigned LANE_WIDTH = $clog2(BEAT_BYTES);
   localparam int unsigned BYTES_WIDTH = 13;
   localparam int unsigned BURSTS = 8;
-  localparam int unsigned PIECES = 32;  // Under way, with their ends.
+  localparam int unsigned PIECES = 32;  // In flight, with their ends.
   localparam int unsigned LABEL_WIDTH = PACKET_WIDTH + 4;
 
   // Bursts wait.
@@ -101,7 +101,7 @@ module payload_reads #(
     may_follow <= !reset && 32'(pieces) + 2 < PIECES;
   end
 
-  // Where in its buffer the next byte of each packet goes.
+  // The place in its buffer of each packet's next byte.
   logic sweeps, is_over;
   logic [PACKET_WIDTH-1:0] swept;
   logic [BYTES_WIDTH-1:0] place;
@@ -128,7 +128,7 @@ module payload_reads #(
       .*
   );
 
-  // Their data, and what is over when these are there.
+  // Data of the reads, and the ends that follow them.
   logic data_valid, data_ready, data_first, data_last, data_failed, has_done, done_failed, is_piece, piece_is_read, piece_over;
   logic [BEAT_BYTES*8-1:0] data;
   logic [BEAT_BYTES-1:0] data_strobe;

@@ -1,7 +1,7 @@
 // Types of the blocks that transmit.
 package transmit_pkg;
-  // What queue_pair_fetch knows about a command when it starts it, beside its kick_unit: of Execution and of the command's header in the device
-  // model, the parts that dma needs. The number of packets follows from the length and the path MTU.
+  // The part of a command that dma needs beside its kick_unit: fields of the device model's Execution and of the command's header. queue_pair_fetch
+  // knows them when it starts the command. The number of packets follows from the length and the path MTU.
   typedef struct packed {
     logic [31:0] message_length;  // Bytes of the inline data or of the list, 0 to 2^31.
     logic [6:0] retry_epoch;  // Of its queue pair when it was started.
@@ -14,7 +14,7 @@ package transmit_pkg;
   typedef enum logic [2:0] {
     WORK_END = 3'd0,  // The command goes no further.
     WORK_LOCAL = 3'd1,  // A bind or local invalidate.
-    WORK_CHECK = 3'd2,  // A request whose answer has to find its memory.
+    WORK_CHECK = 3'd2,  // A request whose response must find its memory.
     WORK_INLINE = 3'd3,
     WORK_GATHER = 3'd4
   } work_t;
