@@ -9,20 +9,16 @@
 #include "Vreceive.h"
 #include "beats.h"
 #include "parsed_packets.h"
-#include "receive_queue_pairs.h"
-
-#include "hca/respond/negative_acknowledge.h"
+#include "receive_records.h"
+#include "receiving_queue_pairs.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
 #include <deque>
-#include <map>
-#include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace fpga_verbs::bench {
 namespace {
@@ -34,11 +30,9 @@ using Left = ModelReceive::Left;
 
 constexpr uint32_t contexts = CONTEXTS;
 constexpr uint32_t buffers = BUFFERS;
-constexpr uint32_t functions = UNDERLYING_FUNCTIONS;
+constexpr uint32_t functions = ReceivingQueuePairs::functions;
 constexpr uint32_t queue_pairs = std::min(contexts - 2, 24U); // two indices are reserved
-constexpr uint32_t record_bits = 279;
-constexpr uint32_t record_words = (record_bits + 31) / 32;
-constexpr uint64_t time_limit = 20'000; // clocks
+constexpr uint64_t time_limit = 20'000;                       // clocks
 
 class Bench {
 public:
@@ -59,7 +53,7 @@ public:
       step();
     }
     for (uint32_t at = 0; at < queue_pairs; ++at)
-      create();
+      pairs_.create();
     place_.clock = 0;
     while (place_.clock < clocks_) {
       if (place_.clock % 256 == 0)
@@ -100,83 +94,9 @@ private:
 
   static unsigned long long number(uint64_t value) { return value; }
 
-  // Queue pairs.
-
-  spec::QueuePairControl some_control() {
-    spec::QueuePairControl control{};
-    control.set_service_type(std::array{
-        spec::ServiceType::reliable_connection, spec::ServiceType::reliable_connection,
-        spec::ServiceType::unreliable_connection, spec::ServiceType::unreliable_datagram}[random_.below(4)]);
-    set_rest(control);
-    return control;
-  }
-  // Fields that change while nothing of the queue pair is under way.
-  void set_rest(spec::QueuePairControl& control) {
-    control.set_state(std::array{
-        QueuePairState::ready_to_receive, QueuePairState::ready_to_receive, QueuePairState::ready_to_send,
-        QueuePairState::send_queue_drained, QueuePairState::send_queue_error,
-        random_.once(4) ? QueuePairState::init : QueuePairState::ready_to_send}[random_.below(6)]);
-    control.set_destroying(0);
-    control.set_path_mtu(static_cast<spec::PathMtu>(random_.once(2) ? 1 : 1 + random_.below(5)));
-    control.set_max_destination_read_atomic(std::array{16U, 16U, 1U, 4U, 0U, 40U}[random_.below(6)]);
-    control.set_shared_receive_queue(random_.once(3) ? 1 + random_.below(1000) : 0);
-    set_any_time(control);
-  }
-  void set_any_time(spec::QueuePairControl& control) {
-    control.set_access_flags(random_.once(4) ? random_.below(64) : 63);
-    control.set_min_receiver_not_ready_timer(random_.below(32));
-  }
-
-  void create() {
-    const auto made = std::make_shared<ReceivingQueuePair>(model_);
-    made->function = random_.below(functions);
-    const auto number = model_.queue_pairs.create(made->function, some_control());
-    if (!number)
-      differ(place_, "numbers of the model", 1, 0);
-    made->number = *number;
-    // As if it had been at work for long.
-    spec::QueuePairResponder begun{};
-    begun.set_expected_psn(random_.once(2) ? 0xff'ffff - random_.below(40)
-                                           : static_cast<uint32_t>(random_.bits() & 0xff'ffff));
-    begun.set_message_sequence_number(random_.once(2) ? 0xff'ffff - random_.below(40)
-                                                      : static_cast<uint32_t>(random_.bits() & 0xff'ffff));
-    const uint32_t count = random_.below(256);
-    begun.set_read_atomic_head(count);
-    begun.set_read_atomic_tail(count);
-    begun.set_repeated_reads_answered(255 - count);
-    begun.set_repeated_reads_accepted(255 - count);
-    put_model(*made, begun);
-    made->rtl.responder = begun;
-    live_.push_back(made);
-  }
-
-  spec::QueuePairControl& control(const ReceivingQueuePair& of) {
-    return model_.queue_pairs.parts(of.function, of.number)->control;
-  }
-  spec::QueuePairResponder model_responder(const ReceivingQueuePair& of) {
-    spec::QueuePairResponder responder;
-    std::memcpy(&responder, &model_.queue_pairs.parts(of.function, of.number)->responder, sizeof responder);
-    return responder;
-  }
-  void put_model(const ReceivingQueuePair& of, const spec::QueuePairResponder& responder) {
-    std::memcpy(static_cast<void*>(&model_.queue_pairs.parts(of.function, of.number)->responder), &responder,
-                sizeof responder);
-  }
-  ReceivingQueuePair* find(uint32_t number) {
-    const auto found =
-        std::ranges::find_if(live_, [number](const auto& each) { return each->number == number; });
-    return found == live_.end() ? nullptr : found->get();
-  }
-  ReceivingQueuePair& at(uint32_t number, const char* what) {
-    ReceivingQueuePair* const found = find(number);
-    if (found == nullptr)
-      differ(place_, what, number, 0);
-    return *found;
-  }
   ReceivingQueuePair& some_queue_pair() {
-    return *live_[random_.below(std::min(focus_, static_cast<uint32_t>(live_.size())))];
+    return *pairs_.live[random_.below(std::min(focus_, static_cast<uint32_t>(pairs_.live.size())))];
   }
-  static bool is_idle(const ReceivingQueuePair& of) { return of.units.empty() && !of.flush_begins; }
 
   // Stimulus.
 
@@ -187,105 +107,42 @@ private:
              .latency = std::array{1U, 8U, 60U}[random_.below(3)],
              .answers = std::array{1U, 20U, 100U}[random_.below(3)]};
     focus_ = std::array{1U, 3U, queue_pairs}[random_.below(3)];
-    std::swap(live_[0], live_[random_.below(static_cast<uint32_t>(live_.size()))]);
+    std::swap(pairs_.live[0], pairs_.live[random_.below(static_cast<uint32_t>(pairs_.live.size()))]);
   }
 
   void change() {
     if (random_.once(40))
       begin_flush();
     if (random_.once(12'000) && flushed_ == nullptr)
-      reset_function(random_.below(functions));
+      pairs_.reset_function(random_.below(functions));
     ReceivingQueuePair& of = some_queue_pair();
     if (of.is_gone) {
-      if (is_idle(of) && of.accepted.empty() && of.dropped.empty())
-        create_again(of);
+      if (ReceivingQueuePairs::is_idle(of) && of.accepted.empty() && of.dropped.empty())
+        pairs_.create_again(of);
       return;
     }
-    answer_for_others(of);
+    pairs_.answer_for_others(of, pace_.answers);
     if (random_.once(16))
-      set_any_time(control(of));
+      pairs_.set_any_time(pairs_.control(of));
     if (random_.once(800))
-      control(of).set_state(QueuePairState::error);
+      pairs_.control(of).set_state(QueuePairState::error);
     if (random_.once(1600))
-      control(of).set_destroying(1);
+      pairs_.control(of).set_destroying(1);
     of.refuses_pins = random_.once(10);
-    if (is_idle(of) && place_.clock > of.written_by && random_.once(receives(of) ? 60 : 4))
-      begin_anew(of);
-  }
-
-  // The resource manager has connected it again.
-  void begin_anew(ReceivingQueuePair& of) {
-    set_rest(control(of));
-    spec::QueuePairResponder responder = model_responder(of);
-    if (random_.once(3))
-      responder.set_communication_established(0);
-    if (random_.once(3)) {
-      // A message that is nearly too long.
-      responder.set_current_message(random_.once(2) ? spec::ReceiveMessage::send
-                                                    : spec::ReceiveMessage::rdma_write);
-      responder.set_current_offset(0x8000'0000 - random_.below(600));
-      responder.set_current_length(0x8000'0000 - random_.below(2) * random_.below(300));
-    }
-    if (random_.once(3)) {
-      // Many duplicates to be answered, which response does later or not at all.
-      const uint32_t repeated =
-          random_.once(2) ? spec::read_atomic_maximum + random_.below(2) : random_.below(16);
-      responder.set_repeated_reads_accepted(responder.repeated_reads_answered() + repeated);
-      of.repeated_reads = random_.once(2) ? repeated : 0;
-    }
-    put_model(of, responder);
-    set_receive(of.rtl, responder);
-  }
-
-  void create_again(ReceivingQueuePair& gone) {
-    const auto found = std::ranges::find_if(live_, [&gone](const auto& each) { return each.get() == &gone; });
-    former_.push_back(*found); // an answer may still name it
-    if (former_.size() > 64)
-      former_.erase(former_.begin());
-    live_.erase(found);
-    create();
-  }
-
-  void reset_function(unsigned function) {
-    model_.queue_pairs.reset_function(function);
-    for (const auto& each : live_)
-      if (each->function == function)
-        each->is_gone = true;
-    ++resets_;
-  }
-
-  // response answers, and others write fields that receive leaves alone.
-  void answer_for_others(ReceivingQueuePair& of) {
-    spec::QueuePairResponder responder = model_responder(of);
-    if (of.resources != 0 && random_.percent(pace_.answers)) {
-      --of.resources;
-      responder.set_read_atomic_head(responder.read_atomic_head() + 1);
-    }
-    if (of.repeated_reads != 0 && random_.percent(pace_.answers)) {
-      --of.repeated_reads;
-      responder.set_repeated_reads_answered(responder.repeated_reads_answered() + 1);
-    }
-    put_model(of, responder);
-    set_response(of.rtl, responder);
-    if (!random_.once(8))
-      return;
-    spec::QueuePairResponder others;
-    std::array<uint8_t, sizeof others> bytes;
-    fill(random_, bytes);
-    std::memcpy(&others, bytes.data(), sizeof others);
-    set_validation(of.rtl, others);
-    of.rtl.responder.set_receive_head(others.receive_head());
-    of.rtl.responder.set_receive_prefetched(others.receive_prefetched());
+    if (ReceivingQueuePairs::is_idle(of) && place_.clock > of.written_by &&
+        random_.once(pairs_.receives(of) ? 60 : 4))
+      pairs_.begin_anew(of);
   }
 
   // Only while RTL asks for no other context of the queue pair, so that its question can be told from others.
   void begin_flush() {
     ReceivingQueuePair& of = some_queue_pair();
     if (flushed_ != nullptr || of.is_gone || !rtl_.flush_ready || rtl_.flush_valid || rtl_.packet_valid ||
-        place_.clock <= of.written_by || !(is_idle(of) || (of.is_waiting && !of.fetched && !is_offered(of))))
+        place_.clock <= of.written_by ||
+        !(ReceivingQueuePairs::is_idle(of) || (of.is_waiting && !of.fetched && !is_offered(of))))
       return;
     if (!random_.once(4))
-      control(of).set_state(QueuePairState::error);
+      pairs_.control(of).set_state(QueuePairState::error);
     flushed_ = &of;
     of.flush_begins = true;
     flush_settles_ = 0;
@@ -298,15 +155,15 @@ private:
     if (rtl_.packet_valid || free_.empty() || !random_.percent(pace_.packets))
       return;
     ReceivingQueuePair& to = some_queue_pair();
-    if (to.is_gone || flushed_ == &to || control(to).destroying())
+    if (to.is_gone || flushed_ == &to || pairs_.control(to).destroying())
       return;
     // A peer that gets a NAK goes back.
-    const spec::QueuePairResponder responder = model_responder(to);
-    if (is_idle(to) && !random_.once(8))
+    const spec::QueuePairResponder responder = pairs_.model_responder(to);
+    if (ReceivingQueuePairs::is_idle(to) && !random_.once(8))
       ReceiveTraffic::resume(to, responder);
-    else if ((!receives(to) || responder.nak_sent()) && !random_.once(16))
+    else if ((!pairs_.receives(to) || responder.nak_sent()) && !random_.once(16))
       return;
-    put_packet(to, traffic_.some_packet(to, control(to)), random_.once(200) ? 1 : 0);
+    put_packet(to, traffic_.some_packet(to, pairs_.control(to)), random_.once(200) ? 1 : 0);
   }
 
   void put_packet(ReceivingQueuePair& to, const wire::ParsedPacket& parsed, uint32_t other_function) {
@@ -319,7 +176,7 @@ private:
     arrived.end = 128 + parsed.payload_bytes;
     arrived.payload_bytes = parsed.payload_bytes;
     arrived.parsed = parsed;
-    arrived.answer_psn = never_answered;
+    arrived.answer_psn = ReceiveRecords::never_answered;
     if (!model_.queue_pairs.pin(to.number))
       differ(place_, "pins of the model", 1, 0);
     const ReceivingQueuePair::Unit unit{.function = (to.function + other_function) % functions,
@@ -391,11 +248,11 @@ private:
     questions_.erase(due);
     const bool is_taken = streams_ || random_.percent(of.units.front().is_flush ? 60 : 80);
     if (is_taken && !of.is_gone) {
-      spec::QueuePairResponder taken = model_responder(of);
+      spec::QueuePairResponder taken = pairs_.model_responder(of);
       taken.set_receive_entry_number(static_cast<uint32_t>(random_.bits() & 0xffff));
       taken.set_receive_entry_offset(static_cast<uint32_t>(random_.bits()));
       taken.set_receive_entry_length(random_.below(1024));
-      put_model(of, taken);
+      pairs_.put_model(of, taken);
       set_descriptor(of.rtl, taken);
     }
     rtl_.fetched_valid = 1;
@@ -419,7 +276,7 @@ private:
       if (rtl_.read && rtl_.read_ready)
         take_read();
       if (rtl_.pin && rtl_.pin_ready) {
-        pinning_ = &at(rtl_.pin_number, "queue pair of a pin");
+        pinning_ = &pairs_.at(rtl_.pin_number, "queue pair of a pin");
         expect(place_, "a pin for a flush", pinning_ == flushed_, 1);
       }
       if (rtl_.wanted_valid && rtl_.wanted_ready)
@@ -444,7 +301,7 @@ private:
     rtl_.eval();
     ++place_.clock;
     if (accepted && !accepted->unit.is_flush) {
-      compare_record(*accepted, reader);
+      records_.compare(rtl_.record, *accepted, reader);
       free_.push_back(accepted->unit.handle);
     }
     if (goes_in)
@@ -467,15 +324,15 @@ private:
   // RTL reads a context and works with it: so does the model.
 
   void take_read() {
-    ReceivingQueuePair& of = at(rtl_.read_number, "queue pair of a context");
+    ReceivingQueuePair& of = pairs_.at(rtl_.read_number, "queue pair of a context");
     next_read_ = streams_ ? place_.clock + 2 : 0;
     Answer answer{.is_found = !of.is_gone};
     std::array<uint8_t, sizeof answer.control> noise;
     fill(random_, noise);
     std::memcpy(&answer.control, noise.data(), sizeof answer.control);
     if (!of.is_gone) {
-      answer.control = control(of);
-      compare_context(of);
+      answer.control = pairs_.control(of);
+      pairs_.compare_context(of);
     }
     answer.responder = of.rtl.responder;
     const uint64_t least = place_.clock + (streams_ ? context_clocks : 1 + random_.below(pace_.latency));
@@ -485,19 +342,10 @@ private:
     work(of);
   }
 
-  void compare_context(const ReceivingQueuePair& of) {
-    ResponderPart expected = of.rtl;
-    set_receive(expected, model_responder(of));
-    for (size_t word = 0; word < std::size(expected.responder.dwords); ++word)
-      if (of.rtl.responder.dwords[word] != expected.responder.dwords[word])
-        differ(place_, "DWORD of a context", uint64_t{of.rtl.responder.dwords[word]} << 8 | word,
-               uint64_t{expected.responder.dwords[word]} << 8 | word);
-  }
-
   void work(ReceivingQueuePair& of) {
     if (of.flush_begins && (of.units.empty() || (of.is_waiting && !of.fetched))) {
       of.flush_begins = false;
-      if (!of.is_gone && control(of).state() == QueuePairState::error)
+      if (!of.is_gone && pairs_.control(of).state() == QueuePairState::error)
         of.units.push_back({.is_flush = true, .function = of.function});
       else
         ++of.ignored;
@@ -507,7 +355,7 @@ private:
       differ(place_, "work for a context", 0, 1);
     const ReceivingQueuePair::Unit unit = of.units.front();
     const wire::ParsedPacket& parsed = model_.packets[unit.model_packet].parsed;
-    if (!of.is_searching && !of.fetched && !unit.is_flush && is_searched_for(of, unit)) {
+    if (!of.is_searching && !of.fetched && !unit.is_flush && pairs_.is_searched_for(of, unit)) {
       of.is_searching = true;
       ++searches_;
       return;
@@ -527,10 +375,10 @@ private:
       outcome.unit.set_action(ReceiveAction::flush);
     }
     of.events += static_cast<uint32_t>(model_.events.events.size() - events);
-    passed_ += of.fetched && !unit.is_flush && outcome.left == Left::accepted && !receives(of);
-    lost_ += outcome.left == Left::dropped && receives(of) &&
-             control(of).service_type() != spec::ServiceType::reliable_connection;
-    exposed_ += outcome.left == Left::accepted && !unit.is_flush && exposes(unit);
+    passed_ += of.fetched && !unit.is_flush && outcome.left == Left::accepted && !pairs_.receives(of);
+    lost_ += outcome.left == Left::dropped && pairs_.receives(of) &&
+             pairs_.control(of).service_type() != spec::ServiceType::reliable_connection;
+    exposed_ += outcome.left == Left::accepted && !unit.is_flush && pairs_.exposes(unit);
     of.is_searching = false;
     of.is_waiting = outcome.left == Left::wanted;
     of.fetched.reset();
@@ -546,33 +394,6 @@ private:
       of.dropped.push_back(unit);
   }
 
-  bool receives(const ReceivingQueuePair& of) {
-    return !of.is_gone && control(of).state() != QueuePairState::error && !control(of).destroying();
-  }
-  bool exposes(const ReceivingQueuePair::Unit& unit) const {
-    const hca::Packet& packet = model_.packets[unit.model_packet];
-    return packet.payload_bytes != packet.parsed.payload_bytes;
-  }
-
-  // A duplicate READ or atomic: RTL asks for the context again once it was searched.
-  bool is_searched_for(const ReceivingQueuePair& of, const ReceivingQueuePair::Unit& unit) {
-    const auto found = model_.queue_pairs.find(unit.function, of.number);
-    if (!found)
-      return false;
-    const spec::QueuePairControl& known = found->control;
-    const wire::ParsedPacket& parsed = model_.packets[unit.model_packet].parsed;
-    const spec::PacketOperation operation = parsed.traits().operation;
-    const QueuePairState state = known.state();
-    return known.service_type() == spec::ServiceType::reliable_connection && !known.destroying() &&
-           (state == QueuePairState::ready_to_receive || state == QueuePairState::ready_to_send ||
-            state == QueuePairState::send_queue_drained || state == QueuePairState::send_queue_error) &&
-           (operation == spec::PacketOperation::rdma_read_request ||
-            operation == spec::PacketOperation::compare_and_swap ||
-            operation == spec::PacketOperation::fetch_and_add) &&
-           hca::psn_distance(static_cast<uint32_t>(model_responder(of).expected_psn()),
-                             parsed.fields.packet_sequence_number) < 0;
-  }
-
   void expect_accepted(ReceivingQueuePair& of, const ReceivingQueuePair::Unit& unit,
                        const spec::ReceiveUnit& accepted) {
     ReceivingQueuePair::Accepted expected{.unit = unit, .action = accepted.action()};
@@ -585,7 +406,7 @@ private:
   }
 
   void take_write() {
-    ReceivingQueuePair& of = at(rtl_.receive_number, "queue pair of a write");
+    ReceivingQueuePair& of = pairs_.at(rtl_.receive_number, "queue pair of a write");
     set_receive(of.rtl, get<spec::QueuePairResponder>(rtl_.receive_responder));
   }
 
@@ -593,7 +414,7 @@ private:
 
   void compare_wanted() {
     const auto notice = get<spec::QueuePairNotice>(rtl_.wanted);
-    ReceivingQueuePair& of = at(notice.queue_pair_number(), "queue pair of a question");
+    ReceivingQueuePair& of = pairs_.at(notice.queue_pair_number(), "queue pair of a question");
     if (of.wanted == 0)
       differ(place_, "questions", 1, 0);
     --of.wanted;
@@ -606,7 +427,7 @@ private:
   }
 
   void compare_dropped() {
-    ReceivingQueuePair& of = at(rtl_.dropped_number, "queue pair of what is dropped");
+    ReceivingQueuePair& of = pairs_.at(rtl_.dropped_number, "queue pair of what is dropped");
     if (!rtl_.dropped_has_packet) {
       if (of.ignored == 0)
         differ(place_, "flushes that are ignored", 1, 0);
@@ -624,7 +445,7 @@ private:
 
   void compare_event() {
     const auto event = get<spec::EventUnit>(rtl_.event_unit);
-    ReceivingQueuePair& of = at(static_cast<uint32_t>(event.object()), "queue pair of an event");
+    ReceivingQueuePair& of = pairs_.at(static_cast<uint32_t>(event.object()), "queue pair of an event");
     if (of.events == 0)
       differ(place_, "events", 1, 0);
     --of.events;
@@ -638,7 +459,8 @@ private:
 
   ReceivingQueuePair::Accepted compare_accepted() {
     const auto unit = get<spec::ReceiveUnit>(rtl_.accepted);
-    ReceivingQueuePair& of = at(static_cast<uint32_t>(unit.queue_pair_number()), "queue pair accepted");
+    ReceivingQueuePair& of =
+        pairs_.at(static_cast<uint32_t>(unit.queue_pair_number()), "queue pair accepted");
     if (of.accepted.empty())
       differ(place_, "requests accepted", 1, 0);
     const ReceivingQueuePair::Accepted expected = of.accepted.front();
@@ -656,60 +478,13 @@ private:
     return expected;
   }
 
-  void compare_record(const ReceivingQueuePair::Accepted& accepted, uint32_t reader) {
-    std::array<uint32_t, record_words + 1> words{};
-    for (uint32_t bit = 0; bit < record_bits; ++bit) {
-      const uint32_t from = reader * record_bits + bit;
-      words[bit / 32] |= (rtl_.record[from / 32] >> from % 32 & 1) << bit % 32;
-    }
-    Members members(words.data());
-    const hca::Packet& model = accepted.record;
-    const wire::ParsedPacket& parsed = model.parsed;
-    const bool is_refused = accepted.action == ReceiveAction::refuse;
-    const bool is_acknowledged = accepted.action == ReceiveAction::acknowledge;
-    const bool is_executed = !is_refused && !model.duplicate;
-    const bool takes = is_executed && (parsed.traits().operation == spec::PacketOperation::send ||
-                                       parsed.traits().completes_receive());
-    const bool is_placed = !is_refused && !is_acknowledged;
-    const auto compare = [&](const char* what, uint32_t bits, uint64_t value, bool is_defined) {
-      const uint64_t rtl = members.take(bits);
-      if (is_defined)
-        expect(place_, what, rtl, value);
-    };
-    compare("length of the receive entry", 10, model.receive_entry_length, takes);
-    compare("offset of the receive entry", 32, model.receive_entry_offset, takes);
-    compare("number of the receive work request", 16, model.receive_sequence_number, takes);
-    compare("remote key", 32, model.remote_key, is_placed);
-    compare("remote address", 64, model.remote_address, is_placed);
-    compare("message length", 32, model.message_length, is_placed);
-    compare("message offset", 32, model.message_offset, is_executed);
-    compare("exposed", 1, model.payload_bytes != parsed.payload_bytes, true);
-    compare("receive work request kept", 1, model.receive_kept, is_executed);
-    compare("duplicate", 1, model.duplicate, true);
-    compare("last", 1, model.last, !is_refused);
-    compare("first", 1, model.first, !is_refused);
-    compare("syndrome", 8, model.syndrome, is_refused);
-    compare("MSN", 24, model.message_sequence_number, !is_passed(accepted));
-    compare("PSN of the answer", 24, model.answer_psn, !is_passed(accepted));
-    kept_ += is_executed && model.receive_kept;
-    repeated_ += is_placed && model.duplicate;
-    if (is_refused)
-      ++(hca::is_receiver_not_ready(model.syndrome)                                ? not_ready_
-         : model.syndrome == static_cast<uint8_t>(spec::Syndrome::invalid_request) ? invalid_
-                                                                                   : out_of_sequence_);
-  }
-  // Executed or not, it was taken from a shared queue by a queue pair that has failed.
-  static bool is_passed(const ReceivingQueuePair::Accepted& accepted) {
-    return accepted.record.answer_psn == never_answered;
-  }
-
   // At rest.
 
   bool is_at_rest() const {
     return !rtl_.packet_valid && !rtl_.fetched_valid && flushed_ == nullptr &&
-           std::ranges::all_of(live_, [](const auto& each) {
-             return is_idle(*each) && each->accepted.empty() && each->dropped.empty() && each->ignored == 0 &&
-                    each->wanted == 0 && each->events == 0;
+           std::ranges::all_of(pairs_.live, [](const auto& each) {
+             return ReceivingQueuePairs::is_idle(*each) && each->accepted.empty() && each->dropped.empty() &&
+                    each->ignored == 0 && each->wanted == 0 && each->events == 0;
            });
   }
 
@@ -723,12 +498,7 @@ private:
       go_on();
     expect(place_, "buffers that are free", free_.size(), buffers);
     expect(place_, "packets of the model", model_.packets.used(hca::PacketUse::receive), 0);
-    for (const auto& each : live_) {
-      if (each->receive.verify() != nullptr)
-        differ(place_, each->receive.verify(), 0, 1);
-      if (!each->is_gone)
-        compare_context(*each);
-    }
+    pairs_.verify();
     for (uint32_t function = 0; function < functions; ++function)
       for (uint32_t duplicates = 0; duplicates < 2; ++duplicates) {
         rtl_.count_duplicates = duplicates;
@@ -753,11 +523,11 @@ private:
     std::printf(
         "%llu dropped, %llu lost, %llu RNR, %llu out of sequence, %llu invalid, %llu kept, %llu passed, "
         "%llu exposed, %llu searched, %llu repeated, %llu wanted, %llu established, %llu ignored, %llu pins "
-        "refused, "
-        "%llu resets\n",
-        number(dropped_), number(lost_), number(not_ready_), number(out_of_sequence_), number(invalid_),
-        number(kept_), number(passed_), number(exposed_), number(searches_), number(repeated_),
-        number(wanted_), number(events_), number(ignored_), number(pins_refused_), number(resets_));
+        "refused, %llu resets\n",
+        number(dropped_), number(lost_), number(records_.not_ready), number(records_.out_of_sequence),
+        number(records_.invalid), number(records_.kept), number(passed_), number(exposed_), number(searches_),
+        number(records_.repeated), number(wanted_), number(events_), number(ignored_), number(pins_refused_),
+        number(pairs_.resets));
   }
 
   // Sends this number of packets back to back, 64 B each.
@@ -765,30 +535,12 @@ private:
     constexpr uint32_t count = 400;
     streams_ = true;
     pace_ = {};
-    for (uint32_t at = 0; at < live_.size(); ++at) {
-      if (live_[at]->is_gone) {
-        create_again(*live_[at]);
-        at = ~0U;
-        continue;
-      }
-      spec::QueuePairControl& own = control(*live_[at]);
-      own.set_service_type(spec::ServiceType::reliable_connection);
-      own.set_state(QueuePairState::ready_to_send);
-      own.set_destroying(0);
-      own.set_path_mtu(spec::PathMtu::mtu_1024);
-      own.set_access_flags(63);
-      spec::QueuePairResponder responder = model_responder(*live_[at]);
-      responder.set_current_message(spec::ReceiveMessage::none);
-      responder.set_receive_kept(0);
-      put_model(*live_[at], responder);
-      set_receive(live_[at]->rtl, responder);
-      ReceiveTraffic::resume(*live_[at], responder);
-    }
+    pairs_.make_ready();
     const uint64_t begun = place_.clock;
     const uint64_t accepted = accepted_;
     for (uint32_t at = 0; at < count;) {
       if (!rtl_.packet_valid && !free_.empty()) {
-        ReceivingQueuePair& to = *live_[at++ % among];
+        ReceivingQueuePair& to = *pairs_.live[at++ % among];
         put_packet(to, traffic_.whole_packet(to, opcode, 64), 0);
       }
       go_on();
@@ -804,7 +556,6 @@ private:
   static constexpr uint64_t context_clocks = 6;     // of queue_pair_contexts
   static constexpr uint64_t descriptor_clocks = 12; // a descriptor_fetch that has prefetched
   static constexpr uint64_t clocks_to_write = 8;    // at most, from the context on
-  static constexpr uint32_t never_answered = ~0U;
 
   Random random_;
   Place place_;
@@ -812,11 +563,11 @@ private:
   Rtl rtl_;
   ReceiveModel model_;
   ReceiveTraffic traffic_;
+  ReceivingQueuePairs pairs_{place_, random_, model_};
+  ReceiveRecords records_{place_};
   Pace pace_;
   uint32_t focus_ = queue_pairs;
   bool streams_ = false;
-  std::vector<std::shared_ptr<ReceivingQueuePair>> live_;
-  std::vector<std::shared_ptr<ReceivingQueuePair>> former_;
   std::deque<uint32_t> free_; // handles
   std::deque<Answer> answers_;
   std::deque<Question> questions_;
@@ -827,9 +578,8 @@ private:
   uint32_t flush_settles_ = 0;
   uint64_t next_read_ = 0;
 
-  uint64_t packets_ = 0, accepted_ = 0, dropped_ = 0, lost_ = 0, kept_ = 0, passed_ = 0, exposed_ = 0,
-           searches_ = 0, repeated_ = 0, wanted_ = 0, events_ = 0, ignored_ = 0, pins_refused_ = 0,
-           resets_ = 0, not_ready_ = 0, out_of_sequence_ = 0, invalid_ = 0;
+  uint64_t packets_ = 0, accepted_ = 0, dropped_ = 0, lost_ = 0, passed_ = 0, exposed_ = 0, searches_ = 0,
+           wanted_ = 0, events_ = 0, ignored_ = 0, pins_refused_ = 0;
   std::array<uint64_t, 7> actions_{};
   std::array<uint64_t, 256> opcodes_{};
 };
