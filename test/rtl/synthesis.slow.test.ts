@@ -152,7 +152,6 @@ describe('synthesis of the blocks', () => {
         completion_queue: '8 16 32 64',
         memory_translation: '8 16 32 64',
         queue_pair_fetch: '8 16 32 64',
-        dma: '8 16 32 64',
         hca_front: '8 16 32 64',
       });
     },
