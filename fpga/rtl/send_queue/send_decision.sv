@@ -56,8 +56,6 @@ module send_decision (
   hca_spec_pkg::queue_pair_control_t control_1;
   hca_spec_pkg::queue_pair_requester_t requester_1;
   hca_spec_pkg::queue_pair_completion_t completion_1;
-  logic unused_bits;
-  assign unused_bits = &{1'b0, control_1, completion_1, kick_3, kick_5, carried_6};
   assign kick_1 = unit_1.kick;
   always_ff @(posedge clock) begin
     valid_1 <= !reset && answer;
@@ -242,6 +240,8 @@ module send_decision (
 
   // 6: the verdict.
   carried_t carried_6;
+  logic unused_bits;
+  assign unused_bits = &{1'b0, control_1, completion_1, kick_3, kick_5, carried_6};
   logic is_good_5, is_done_5, is_progress_5, is_notice_5;
   logic [15:0] behind_5;
   logic is_done_6, is_refused_6, is_progress_6, goes_back_6, is_posted_6, is_stopped_6, fails_6, is_command_6, is_resume_6, is_collected_6,
