@@ -94,7 +94,8 @@ public:
     const spec::QueuePairState state = known.state();
     return known.service_type() == spec::ServiceType::reliable_connection && !known.destroying() &&
            (state == spec::QueuePairState::ready_to_receive || state == spec::QueuePairState::ready_to_send ||
-            state == spec::QueuePairState::send_queue_drained || state == spec::QueuePairState::send_queue_error) &&
+            state == spec::QueuePairState::send_queue_drained ||
+            state == spec::QueuePairState::send_queue_error) &&
            (operation == spec::PacketOperation::rdma_read_request ||
             operation == spec::PacketOperation::compare_and_swap ||
             operation == spec::PacketOperation::fetch_and_add) &&
@@ -224,10 +225,12 @@ private:
   }
   // Fields that change while nothing of the queue pair is under way.
   void set_rest(spec::QueuePairControl& control) {
-    control.set_state(std::array{
-        spec::QueuePairState::ready_to_receive, spec::QueuePairState::ready_to_receive, spec::QueuePairState::ready_to_send,
-        spec::QueuePairState::send_queue_drained, spec::QueuePairState::send_queue_error,
-        random_.once(4) ? spec::QueuePairState::init : spec::QueuePairState::ready_to_send}[random_.below(6)]);
+    control.set_state(std::array{spec::QueuePairState::ready_to_receive,
+                                 spec::QueuePairState::ready_to_receive, spec::QueuePairState::ready_to_send,
+                                 spec::QueuePairState::send_queue_drained,
+                                 spec::QueuePairState::send_queue_error,
+                                 random_.once(4) ? spec::QueuePairState::init
+                                                 : spec::QueuePairState::ready_to_send}[random_.below(6)]);
     control.set_destroying(0);
     control.set_path_mtu(static_cast<spec::PathMtu>(random_.once(2) ? 1 : 1 + random_.below(5)));
     control.set_max_destination_read_atomic(std::array{16U, 16U, 1U, 4U, 0U, 40U}[random_.below(6)]);
