@@ -12,7 +12,7 @@ const shapes: readonly Shape[] = [
   { BEAT_BYTES: 32, ENTRIES: 24, LISTS: 8, BUFFERS: 24, TAGS: 16 },
   { BEAT_BYTES: 8, ENTRIES: 16, LISTS: 16, BUFFERS: 16, TAGS: 8 },
 ];
-const seeds = [1, 2, 3];
+const seeds = [1, 2, 3, 4];
 const clocks = 60_000;
 
 describe('dma in SystemVerilog', () => {
