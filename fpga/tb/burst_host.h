@@ -43,6 +43,7 @@ public:
 
   std::span<uint8_t> all() { return {static_cast<uint8_t*>(memory_.data()), functions * bytes}; }
 
+  hca::HostPort& port() { return host_; }
   bool read(unsigned function, uint64_t address, void* destination, size_t length) {
     return host_.read(function, address, destination, length) == hca::DmaStatus::ok;
   }

@@ -6,7 +6,7 @@
 // First reads pieces back to back from a host that answers after 200 clocks, and prints the clocks that they
 // take.
 #include "Vburst_reader.h"
-#include "burst_host.h"
+#include "burst_read_host.h"
 
 #include <cstdio>
 #include <deque>
@@ -28,7 +28,7 @@ public:
     for (const uint32_t lane : {0U, beat_bytes / 2, 1U})
       stream(4096, lane);
     stream(beat_bytes, 0);
-    spoil_beats();
+    reads_.spoil_beats(16);
     for (; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock % 128 == 0)
         choose_weights();
@@ -36,7 +36,7 @@ public:
       if (place_.clock % 4096 == 4095) {
         come_to_rest();
         rtl_.maximum_read_request = random_.below(6);
-        latency_ = std::array{0U, 20U, 100U}[random_.below(3)];
+        reads_.latency = std::array{0U, 20U, 100U}[random_.below(3)];
         step(0);
       }
       step(read_);
@@ -44,20 +44,12 @@ public:
     come_to_rest();
     std::printf("%llu reads in %llu clocks, %llu failed, %llu bursts, at most %zu under way, %llu beats out "
                 "of turn\n",
-                number(pieces_), number(clocks_), number(failed_), number(bursts_), most_under_way_,
-                number(out_of_turn_));
+                number(pieces_), number(clocks_), number(failed_), number(reads_.bursts),
+                reads_.most_under_way, number(reads_.out_of_turn));
     return 0;
   }
 
 private:
-  struct Burst {
-    unsigned function = 0;
-    uint64_t address = 0;
-    uint32_t beats = 0;
-    uint32_t beat = 0;
-    uint32_t tag = 0;
-    uint64_t due = 0;
-  };
   struct Expected {
     Piece piece;
     std::vector<uint8_t> bytes;
@@ -93,16 +85,6 @@ private:
     give_ = weight();
   }
 
-  // Beats that the host cannot read. A burst fails with any of its beats.
-  void spoil_beats() {
-    constexpr uint32_t beats = BurstHost::functions * BurstHost::bytes / beat_bytes;
-    for (uint32_t count = 0; count < 16; ++count)
-      spoilt_[random_.below(beats)] = true;
-  }
-  bool is_spoilt(unsigned function, uint64_t address) const {
-    return spoilt_[(function * BurstHost::bytes + address - BurstHost::base) / beat_bytes];
-  }
-
   void come_to_rest() {
     for (uint32_t clock = 0; !rtl_.idle || rtl_.read; ++clock) {
       if (clock > 100'000)
@@ -128,7 +110,7 @@ private:
     rtl_.data_ready = random_.percent(take_);
     rtl_.memory_arready = random_.percent(address_);
     if (!rtl_.memory_rvalid && random_.percent(give_))
-      give();
+      reads_.give(rtl_, now_);
     advance();
   }
 
@@ -141,7 +123,7 @@ private:
     if (begins)
       begin();
     if (rtl_.memory_arvalid && rtl_.memory_arready)
-      take_address();
+      reads_.take_address(rtl_, now_);
     if (rtl_.data_valid && rtl_.data_ready)
       compare();
     rtl_.clock = 1;
@@ -156,56 +138,10 @@ private:
   void begin() {
     Expected expected{.piece = offered_, .bytes = std::vector<uint8_t>(offered_.bytes)};
     expected.failed = !host_.read(offered_.function, offered_.address, expected.bytes.data(), offered_.bytes);
-    const uint64_t first = offered_.address / beat_bytes * beat_bytes;
-    for (uint64_t address = first; address < offered_.address + offered_.bytes; address += beat_bytes)
-      expected.failed |= is_spoilt(offered_.function, address);
+    expected.failed |= reads_.is_any_spoilt(offered_.function, offered_.address, offered_.bytes);
     failed_ += expected.failed;
     ++pieces_;
     expected_.push_back(std::move(expected));
-  }
-
-  void take_address() {
-    const Burst burst{.function = rtl_.memory_aruser,
-                      .address = rtl_.memory_araddr,
-                      .beats = rtl_.memory_arlen + 1U,
-                      .tag = rtl_.memory_arid,
-                      .due = now_ + 1 + latency_ + (is_in_order_ ? 0 : random_.below(latency_ + 1))};
-    const uint64_t most = burst_bytes(rtl_.maximum_read_request, MOST_BYTES, beat_bytes);
-    const uint64_t end = burst.address / beat_bytes * beat_bytes + uint64_t{burst.beats} * beat_bytes;
-    expect(place_, "size of a burst's beats", 1U << rtl_.memory_arsize, beat_bytes);
-    expect(place_, "a burst keeps within its largest size", (end - 1) / most, burst.address / most);
-    for (const Burst& other : under_way_)
-      expect(place_, "an identifier is one burst's", other.tag == burst.tag, 0);
-    under_way_.push_back(burst);
-    most_under_way_ = std::max(most_under_way_, under_way_.size());
-    ++bursts_;
-  }
-
-  // The next beat of any burst that is due.
-  void give() {
-    std::vector<size_t> due;
-    for (size_t index = 0; index < under_way_.size(); ++index)
-      if (under_way_[index].due <= now_)
-        due.push_back(index);
-    if (due.empty())
-      return;
-    const size_t index = due[is_in_order_ ? 0 : random_.below(static_cast<uint32_t>(due.size()))];
-    out_of_turn_ += index != 0;
-    Burst& burst = under_way_[index];
-    const uint64_t aligned = burst.address / beat_bytes * beat_bytes + uint64_t{burst.beat} * beat_bytes;
-    const uint64_t begin = std::max(aligned, burst.address);
-    std::array<uint8_t, beat_bytes> beat;
-    fill(random_, beat);
-    const bool is_ok =
-        host_.read(burst.function, begin, beat.data() + (begin - aligned), aligned + beat_bytes - begin) &&
-        !is_spoilt(burst.function, aligned);
-    std::memcpy(&rtl_.memory_rdata, beat.data(), beat_bytes);
-    rtl_.memory_rresp = is_ok ? 0 : 2 + random_.below(2);
-    rtl_.memory_rid = burst.tag;
-    rtl_.memory_rlast = ++burst.beat == burst.beats;
-    rtl_.memory_rvalid = 1;
-    if (rtl_.memory_rlast)
-      under_way_.erase(under_way_.begin() + static_cast<ptrdiff_t>(index));
   }
 
   // Compares the output beat.
@@ -235,8 +171,8 @@ private:
   void stream(uint32_t bytes, uint32_t lane) {
     constexpr uint32_t beats = 4096;
     const uint32_t count = beats * beat_bytes / bytes;
-    latency_ = 200;
-    is_in_order_ = true;
+    reads_.latency = 200;
+    reads_.is_in_order = true;
     rtl_.data_ready = rtl_.memory_arready = 1;
     uint32_t asked = 0;
     uint32_t clocks = 0;
@@ -247,37 +183,31 @@ private:
         ++asked;
       }
       if (!rtl_.memory_rvalid)
-        give();
+        reads_.give(rtl_, now_);
       advance();
       if (clocks > 100 * beats)
         differ(place_, "reads on end", pieces_ - before, count);
     }
     std::printf("%u reads of %u bytes to lane %u: %u clocks\n", count, bytes, lane, clocks);
-    latency_ = 0;
-    is_in_order_ = false;
+    reads_.latency = 0;
+    reads_.is_in_order = false;
   }
 
   Rtl rtl_;
   Random random_;
   BurstHost host_;
   Place place_;
+  BurstReadHost<Rtl> reads_{place_, random_, host_, MOST_BYTES};
   uint64_t clocks_;
   uint64_t now_ = 0;
-  uint32_t latency_ = 0;
-  bool is_in_order_ = false;
   uint32_t read_ = 100;
   uint32_t take_ = 100;
   uint32_t address_ = 100;
   uint32_t give_ = 100;
   Piece offered_;
-  std::vector<bool> spoilt_ = std::vector<bool>(BurstHost::functions * BurstHost::bytes / beat_bytes);
   std::deque<Expected> expected_;
-  std::vector<Burst> under_way_;
   uint64_t pieces_ = 0;
   uint64_t failed_ = 0;
-  uint64_t bursts_ = 0;
-  uint64_t out_of_turn_ = 0;
-  size_t most_under_way_ = 0;
 };
 
 } // namespace

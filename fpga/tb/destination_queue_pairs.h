@@ -1,8 +1,8 @@
 #pragma once
 
 #include "context_host.h"
+#include "set_clock.h"
 
-#include "hca/base/clock.h"
 #include "hca/base/counters.h"
 #include "hca/base/data_link.h"
 #include "hca/base/parameters.h"
@@ -23,16 +23,6 @@
 #include <vector>
 
 namespace fpga_verbs::bench {
-
-// A clock that the bench sets.
-class SetClock final : public hca::Clock {
-public:
-  uint64_t now() const override { return now_; }
-  void pass(uint64_t ticks) { now_ += ticks; }
-
-private:
-  uint64_t now_ = 1;
-};
 
 // packet_receiver of the device model with queue pairs, their numbers, and ports with random table entries.
 class DestinationModel {

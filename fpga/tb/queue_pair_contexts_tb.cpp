@@ -7,6 +7,7 @@
 #include "Vqueue_pair_contexts.h"
 #include "bench.h"
 #include "context_host.h"
+#include "context_writers.h"
 
 #include "hca/base/counters.h"
 #include "hca/base/parameters.h"
@@ -45,42 +46,6 @@ constexpr uint64_t context_bytes = (1 << 20) + uint64_t{contexts} * 1024;
 constexpr uint32_t clocks_to_answer = 3; // from the last clock whose writes a read finds to its answer
 
 using Row = std::array<uint8_t, row_bytes>;
-
-// The fields of each writer.
-void set_fetch(Parts& to, const spec::QueuePairRequester& from) {
-  const uint32_t built_psn = static_cast<uint32_t>(to.requester.built_psn());
-  to.requester = from;
-  to.requester.set_built_psn(built_psn);
-}
-void set_builder(Parts& to, const spec::QueuePairRequester& from) {
-  to.requester.set_built_psn(from.built_psn());
-}
-void set_response(Parts& to, const spec::QueuePairResponder& from) {
-  to.responder.set_answers_ended(from.answers_ended());
-  to.responder.set_read_atomic_head(from.read_atomic_head());
-  to.responder.set_repeated_reads_answered(from.repeated_reads_answered());
-}
-void set_validation(Parts& to, const spec::QueuePairResponder& from) {
-  to.responder.set_message_refused(from.message_refused());
-  to.responder.set_completed(from.completed());
-  to.responder.set_receive_open(from.receive_open());
-  to.responder.set_last_entry_reached(from.last_entry_reached());
-}
-void set_descriptor(Parts& to, const spec::QueuePairResponder& from) {
-  to.responder.set_receive_head(from.receive_head());
-  to.responder.set_receive_tail(from.receive_tail());
-  to.responder.set_receive_entry_offset(from.receive_entry_offset());
-  to.responder.set_receive_entry_length(from.receive_entry_length());
-  to.responder.set_receive_prefetched(from.receive_prefetched());
-  to.responder.set_receive_entry_number(from.receive_entry_number());
-}
-void set_receive(Parts& to, const spec::QueuePairResponder& from) {
-  const Parts before = to;
-  to.responder = from;
-  set_response(to, before.responder);
-  set_validation(to, before.responder);
-  set_descriptor(to, before.responder);
-}
 
 // Clears the bits without a field.
 template <class Part> void clear_reserved(Part& part) {

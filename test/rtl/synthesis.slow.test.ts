@@ -74,14 +74,17 @@ describe('synthesis of the blocks', () => {
       'queue_pair_directory',
       'queue_pair_contexts',
       'destination_check',
+      'receive',
       'manager_port',
       'completion_queue',
       'memory_translation',
+      'queue_pair_fetch',
+      'dma',
       'queue_pairs',
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(37);
+    expect(said.match(/nothing wrong/g)).toHaveLength(46);
   });
 
   it('reads every block at every width with slang', { timeout: 600_000 }, (context) => {
@@ -101,9 +104,12 @@ describe('synthesis of the blocks', () => {
         'queue_pair_directory',
         'queue_pair_contexts',
         'destination_check',
+        'receive',
         'manager_port',
         'completion_queue',
         'memory_translation',
+        'queue_pair_fetch',
+        'dma',
         'queue_pairs',
         'hca_front',
       ],
@@ -111,7 +117,7 @@ describe('synthesis of the blocks', () => {
         encoding: 'utf8',
       },
     );
-    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(32);
+    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(40);
     expect(said).not.toContain('warning');
   });
 
@@ -142,8 +148,10 @@ describe('synthesis of the blocks', () => {
         queue_pair_contexts: '–',
         manager_port: '–',
         destination_check: '–',
+        receive: '–',
         completion_queue: '8 16 32 64',
         memory_translation: '8 16 32 64',
+        queue_pair_fetch: '8 16 32 64',
         hca_front: '8 16 32 64',
       });
     },

@@ -768,6 +768,16 @@ package hca_spec_pkg;
     MANAGER_COMMAND_SET_PARTITION_KEY = 8'd13  // Data is a P_Key of a port.
   } manager_command_t;
 
+  // Command opcodes of each transport service, of local operations, of operations whose data return, and of atomics, a bit each. Source:
+  // InfiniBand volume 1, table 81 and 9.4.
+  localparam logic [255:0] OPCODES_OF_RELIABLE_CONNECTION = 256'h7fe;
+  localparam logic [255:0] OPCODES_OF_UNRELIABLE_CONNECTION = 256'h436;
+  localparam logic [255:0] OPCODES_OF_RELIABLE_DATAGRAM = 256'h0;
+  localparam logic [255:0] OPCODES_OF_UNRELIABLE_DATAGRAM = 256'h6;
+  localparam logic [255:0] OPCODES_LOCAL = 256'h600;
+  localparam logic [255:0] OPCODES_RETURNED = 256'h1c0;
+  localparam logic [255:0] OPCODES_ATOMIC = 256'h180;
+
   // Opcodes whose packets have an extended transport header, a bit each. Source: InfiniBand volume 1, 9.2.1 and table 38.
   localparam logic [255:0] PACKET_OPCODES_WITH_DATAGRAM = 256'h30000000000000000000000000;
   localparam logic [255:0] PACKET_OPCODES_WITH_RDMA = 256'hc4000001c40;

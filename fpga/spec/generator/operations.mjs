@@ -1,6 +1,6 @@
 // Operations of send work requests: properties of each command opcode, for the device and the driver.
 import { header, inNamespace } from './cpp.mjs';
-import { camelCase, pascalCase } from './names.mjs';
+import { camelCase, pascalCase, upperCase } from './names.mjs';
 import { notice } from './text.mjs';
 
 /** The enums that each key of an operation takes its values from. */
@@ -107,6 +107,30 @@ export interface Operation {
 export const operations: Readonly<Record<Opcode, Operation>> = {
 ${rows.join('')}};
 `;
+}
+
+/** Constants of hca_spec_pkg.sv: sets of command opcodes, a bit each: those of each service, local ones, those whose data return, atomics. */
+export function svOperations({ enums, operations }) {
+  const { source, entries } = operations;
+  const valuesOf = (key) => enums.find(({ name }) => name === enumsOfOperation[key]).values;
+  const setOf = (holds) =>
+    entries
+      .filter(holds)
+      .map(({ opcode }) => valuesOf('opcode').find(({ name }) => name === opcode).value)
+      .reduce((set, opcode) => set | (1n << BigInt(opcode)), 0n);
+  const sets = [
+    ...valuesOf('services').map(({ name }) => [
+      `OF_${upperCase(name)}`,
+      setOf(({ services }) => services.includes(name)),
+    ]),
+    ['LOCAL', setOf(({ ordering }) => ordering === 'local')],
+    ['RETURNED', setOf(({ data }) => data === 'returned')],
+    ['ATOMIC', setOf(({ ordering }) => ordering === 'atomic')],
+  ];
+  const lines = sets.map(
+    ([name, set]) => `  localparam logic [255:0] OPCODES_${name} = 256'h${set.toString(16)};\n`,
+  );
+  return `  // Command opcodes of each transport service, of local operations, of operations whose data return, and of atomics, a bit each. Source:\n  // ${source}.\n${lines.join('')}`;
 }
 
 /** The table of formats.md. */

@@ -1,13 +1,15 @@
 // The SystemVerilog package, in the subset that Verilator 5.006 and Yosys 0.23 both read.
 import { systemVerilogMember, upperCase } from './names.mjs';
+import { svOperations } from './operations.mjs';
 import { svPacketOpcodes } from './packet_opcodes.mjs';
 import { formatSentence, namedFields, notice, ones, sentence } from './text.mjs';
 
 /** hca_spec_pkg.sv */
-export function systemVerilogPackage({ parameters, enums, files, blocks, packetOpcodes }) {
+export function systemVerilogPackage({ parameters, enums, files, blocks, operations, packetOpcodes }) {
   const sections = [
     `  // Parameters.\n${parameters.map(svParameter).join('')}`,
     ...enums.map(svEnum),
+    svOperations({ enums, operations }),
     svPacketOpcodes({ enums, packetOpcodes }),
     ...files.map(({ subject, formats }) => `  // ${subject}.\n\n${formats.map(svFormat).join('\n')}`),
     ...blocks.map(svBlock),
