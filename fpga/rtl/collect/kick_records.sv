@@ -96,7 +96,7 @@ module kick_records #(
   logic [3:0] filling;
   logic has_place, pushes, overflows, has_record, loads;
   logic [RECORD_WIDTH-1:0] next_record;
-  logic [FUNCTION_WIDTH-1:0] pushed_function, next_function;
+  logic [FUNCTION_WIDTH-1:0] pushed_function, kicked_function, next_function;
   hca_spec_pkg::kick_record_type_t pushed_type, type_now;
   hca_spec_pkg::kick_unit_t pushed_unit, next_unit, unit_now;
   logic [15:0] pushed_buffer, buffer_now;
@@ -113,6 +113,7 @@ module kick_records #(
   assign pushed_opcode = kick_record ? kick_opcode : record_opcode;
   assign pushed_begin = kick_record ? kick_first_write : record_begin;
   assign pushed_function = FUNCTION_WIDTH'(pushed_unit.underlying_function);
+  assign kicked_function = FUNCTION_WIDTH'(kick_unit.underlying_function);
   assign control_round = rounds[CONTROL_FUNCTION*ROUND_WIDTH+:ROUND_WIDTH];
   assign gathers = enabled[CONTROL_FUNCTION] && all_functions;
   assign pushes = (kick_record || record) && has_place && (enabled[pushed_function] || gathers);
@@ -276,7 +277,7 @@ module kick_records #(
   assign is_failed = UNDERLYING_FUNCTIONS'(answer && !answer_ok) << answer_underlying_function;
   assign is_dropped = UNDERLYING_FUNCTIONS'(answer && answer_counts && answer_is_write && !answer_ok) << answer_underlying_function;
   assign is_dropped_head = UNDERLYING_FUNCTIONS'(drops_head) << drops_head_ring;
-  assign overflows_here = UNDERLYING_FUNCTIONS'(overflows && enabled[pushed_function]) << pushed_function
+  assign overflows_here = UNDERLYING_FUNCTIONS'(overflows && enabled[kicked_function]) << kicked_function
       | UNDERLYING_FUNCTIONS'(overflows && gathers) << CONTROL_FUNCTION;
   assign is_forgotten = UNDERLYING_FUNCTIONS'(forget && forget_done) << forget_underlying_function;
   assign begins_ring = (is_control ? is_written : '0) | is_forgotten;
@@ -297,20 +298,31 @@ module kick_records #(
     end
   end
 
+  // Something is lost, or was in the clock before, or a ring begins: else simulation has no work with any function.
+  logic loses, has_lost, changes;
+  assign loses = answer && !answer_ok || drops_head || overflows;
+  assign changes = reset || loses || has_lost || sets_ring || forget;
+  always_ff @(posedge clock) has_lost <= loses;
+
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     logic [1:0] lost, lost_then, lost_of_ring;  // Counted a clock later.
-    assign lost = 2'(is_dropped[number]) + 2'(is_dropped_head[number]) + 2'(overflows_here[number]);
+    always_comb begin
+      lost = '0;
+      if (changes) lost = 2'(is_dropped[number]) + 2'(is_dropped_head[number]) + 2'(overflows_here[number]);
+    end
     always_ff @(posedge clock) begin
-      lost_then <= reset ? '0 : lost;
-      lost_of_ring <= reset || begins_ring[number] ? '0 : lost;
-      if (reset) begin
-        rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= '0;
-        drops[number*32+:32] <= '0;
-        dropped_counts[number*64+:64] <= '0;
-      end else if (begins_ring[number] || lost_then != '0) begin
-        if (begins_ring[number]) rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= rounds[number*ROUND_WIDTH+:ROUND_WIDTH] + ROUND_WIDTH'(1);
-        drops[number*32+:32] <= begins_ring[number] ? '0 : drops[number*32+:32] + 32'(lost_of_ring);
-        dropped_counts[number*64+:64] <= dropped_counts[number*64+:64] + 64'(lost_then);
+      if (changes) begin
+        lost_then <= reset ? '0 : lost;
+        lost_of_ring <= reset || begins_ring[number] ? '0 : lost;
+        if (reset) begin
+          rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= '0;
+          drops[number*32+:32] <= '0;
+          dropped_counts[number*64+:64] <= '0;
+        end else if (begins_ring[number] || lost_then != '0) begin
+          if (begins_ring[number]) rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= rounds[number*ROUND_WIDTH+:ROUND_WIDTH] + ROUND_WIDTH'(1);
+          drops[number*32+:32] <= begins_ring[number] ? '0 : drops[number*32+:32] + 32'(lost_of_ring);
+          dropped_counts[number*64+:64] <= dropped_counts[number*64+:64] + 64'(lost_then);
+        end
       end
     end
   end
