@@ -144,8 +144,8 @@ protected:
   std::array<uint32_t, lanes> flying_{};
   std::array<uint32_t, lanes> turns_{};
   std::array<uint32_t, lanes> discard_waited_{};
-  // By number and value: entry credits that count from the next clock on, sizes of lists that count in two.
-  std::optional<std::pair<uint32_t, uint32_t>> entry_credits_due_;
+  // By number and value: entry credits and sizes of lists, both of which count in two clocks.
+  std::array<std::optional<std::pair<uint32_t, uint32_t>>, 2> entry_credits_due_;
   std::array<std::optional<std::pair<uint32_t, uint32_t>>, 2> sizes_due_;
   // Of the last clocks: lanes with credits of their own, and below their cap; those that were divided anew.
   std::array<Recent, 2> own_free_, below_cap_, credits_set_; // by CreditKind

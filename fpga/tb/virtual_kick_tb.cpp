@@ -456,17 +456,17 @@ private:
       first = {.kick = *std::exchange(collected_, std::nullopt)};
   }
 
-  // Kicks that were looked up before go by what was there: entry credits count a clock later, sizes of lists
-  // two.
+  // Kicks that were looked up before go by what was there: entry credits and sizes of lists count two clocks
+  // later.
   void follow_sizes() {
-    if (entry_credits_due_) {
-      const auto [function, credits] = *entry_credits_due_;
+    if (entry_credits_due_[1]) {
+      const auto [function, credits] = *entry_credits_due_[1];
       model_.set_entry_credits(function, credits);
       entry_credits_[function] = credits;
     }
-    entry_credits_due_.reset();
+    entry_credits_due_[1] = std::exchange(entry_credits_due_[0], std::nullopt);
     if (rtl_.set_entry_credits)
-      entry_credits_due_ = {rtl_.set_entry_credits_underlying_function, rtl_.set_entry_credits_credits};
+      entry_credits_due_[0] = {rtl_.set_entry_credits_underlying_function, rtl_.set_entry_credits_credits};
     if (sizes_due_[1])
       model_.set_list_size(sizes_due_[1]->first, sizes_due_[1]->second);
     sizes_due_[1] = std::exchange(sizes_due_[0], std::nullopt);

@@ -138,14 +138,14 @@ module kick_records #(
   logic [2:0] state;
   logic is_gathered, finishes, goes_on, is_current, is_current_of_all, has_read;
   logic [FUNCTION_WIDTH-1:0] ring, drops_head_ring;
-  logic belongs, is_nearly_full, is_nearly_full_now, is_head, has_room, drops_head, begins_writing;
+  logic belongs, is_nearly_full, is_nearly_full_now, asks_head, is_head, has_room, drops_head, begins_writing;
   logic [OUTSTANDING_WIDTH-1:0] outstanding;  // Records that wait for their answers.
   logic [31:0] tail, head;  // Records on their way, and written; the host's, as of the last time it was read: modulo 2^32.
   logic [31:0] used_then;
   logic ok_then, counts_then;
   logic [15:0] slots;  // The entries of the ring, but one.
   logic [16:0] threshold, threshold_written;  // As many are used where it is nearly full.
-  logic [63:0] base;
+  logic [63:0] base;  // Of the ring, or of its head: looked up in the clock before.
 
   assign {type_now, unit_now, buffer_now, opcode_now, begin_now, end_now} = record_now;
   assign next_unit = next_record[RECORD_WIDTH-9-:KICK_WIDTH];
@@ -154,7 +154,8 @@ module kick_records #(
   assign is_nearly_full_now = tail - head >= 32'(threshold);
   assign has_room = ok_then && used_then[31:16] == '0 && (used_then[15:0] & ~slots) == '0;
 
-  assign request = (state == READ_HEAD || state == WRITE_RECORD && (has_read || !is_nearly_full)) && belongs;
+  assign asks_head = is_nearly_full && !has_read;
+  assign request = (state == READ_HEAD || state == WRITE_RECORD && !asks_head) && belongs;
   assign request_is_write = state == WRITE_RECORD;
   assign request_underlying_function = ring;
   assign request_address = base + (request_is_write ? {42'd0, tail[15:0] & slots, 6'd0} : 64'd0);
@@ -197,7 +198,7 @@ module kick_records #(
     else
       case (state)
         LOOK: state <= WRITE_RECORD;
-        WRITE_RECORD: if (is_nearly_full && !has_read) state <= READ_HEAD;
+        WRITE_RECORD: if (asks_head) state <= READ_HEAD;
         READ_HEAD: if (request_ready) state <= AWAIT_HEAD;
         AWAIT_HEAD: if (is_head) state <= CHECK_HEAD;
         CHECK_HEAD: state <= WRITE_RECORD;
@@ -271,7 +272,9 @@ module kick_records #(
   end
 
   // Events, by function.
-  logic counts_written, sets_ring;
+  logic counts_written, counted_written, sets_ring;
+  logic [FUNCTION_WIDTH-1:0] counted_function;  // A clock later.
+  logic [63:0] written_before, written_now;
   logic [UNDERLYING_FUNCTIONS-1:0] is_written, is_failed, is_dropped, is_dropped_head, overflows_here, is_forgotten, begins_ring;
   assign is_written = UNDERLYING_FUNCTIONS'(writes) << write_underlying_function;
   assign is_failed = UNDERLYING_FUNCTIONS'(answer && !answer_ok) << answer_underlying_function;
@@ -294,9 +297,14 @@ module kick_records #(
     end else begin
       enabled <= (enabled | (turns_on && is_control ? is_written : '0)) & ~is_failed & ~is_forgotten & ~(is_control && !turns_on ? is_written : '0);
       has_size <= (has_size | (is_control ? is_written : '0)) & ~is_forgotten;
-      if (counts_written) has_written[answer_underlying_function] <= 1'b1;
+      if (counted_written) has_written[counted_function] <= 1'b1;
     end
+    counted_written <= counts_written && !reset;
+    counted_function <= answer_underlying_function;
+    written_before <= counted_written && counted_function == answer_underlying_function ? written_now :
+        has_written[answer_underlying_function] ? written : '0;
   end
+  assign written_now = written_before + 64'd1;
 
   // Something is lost, or was in the clock before, or a ring begins: else simulation has no work with any function.
   logic loses, has_lost, changes;
@@ -381,9 +389,9 @@ module kick_records #(
       .SIZE(1 << FUNCTION_WIDTH),
       .READERS(2)
   ) i_written (
-      .write(counts_written),
-      .write_address(answer_underlying_function),
-      .write_data((has_written[answer_underlying_function] ? written : '0) + 64'd1),
+      .write(counted_written),
+      .write_address(counted_function),
+      .write_data(written_now),
       .read_addresses({read_underlying_function, answer_underlying_function}),
       .read_data({read_written, written}),
       .*
@@ -397,8 +405,8 @@ module kick_records #(
   assign written_bit = PLACES'(1) << written_place;
   assign forgotten_bits = PLACES'(3) << {forget_underlying_function, 1'b0};
   assign read_place = {read_underlying_function, 32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET};
-  assign place = {ring, !request_is_write};
-  assign base = {has_high[place] ? base_high : 32'd0, has_low[place] ? base_low : 32'd0};
+  assign place = {ring, state == READ_HEAD || state == WRITE_RECORD && asks_head};
+  always_ff @(posedge clock) base <= {has_high[place] ? base_high : 32'd0, has_low[place] ? base_low : 32'd0};
   assign read_address = {has_high[read_place] ? read_high : 32'd0, has_low[read_place] ? read_low : 32'd0};
   always_ff @(posedge clock) begin
     if (reset) begin

@@ -15,51 +15,80 @@ module finish_ports #(
     input logic may_take,
     input logic may_end,
     output logic ends,
-    output hca_spec_pkg::finish_unit_t ended,
+    output logic [23:0] ended_queue_pair_number,
+    output logic [7:0] ended_lane,
+    output logic [3:0] ended_underlying_function,
 
-    // Credits that come back, and the units that return them.
+    // Credits that come back, and where to.
     output logic execution_returned,
-    output hca_spec_pkg::finish_unit_t execution_unit,
+    output logic [7:0] execution_lane,
+    output logic execution_shared,
     output logic completion_returned,
-    output hca_spec_pkg::finish_unit_t completion_unit
+    output logic [7:0] completion_lane,
+    output logic completion_shared
 );
-  localparam logic [FINISHES-1:0] ALL = '1;
+  // The fields that count: these bits of a unit.
+  localparam int unsigned FIELDS_WIDTH = hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_LSB
+      + hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_WIDTH;
 
+  logic [FINISHES*FIELDS_WIDTH-1:0] fields;
   logic [FINISHES-1:0] offered, ends_command, has_execution, has_completion, first;
+  logic [FINISHES-1:0] first_end, first_execution, first_completion;  // Of those offered that do so.
   logic [FINISHES-1:0] behind_last;  // The ports after the last one that was first.
 
   for (genvar port = 0; port < FINISHES; port++) begin : gen_finish
     localparam int unsigned LSB = port * FINISH_WIDTH;
-    localparam logic [FINISHES-1:0] LOWER = ~(ALL << port);
-    logic [FINISHES-1:0] earlier, against;  // Other ports whose turn is before; whose unit cannot be taken beside this one.
-    assign earlier = behind_last[port] ? behind_last & LOWER : behind_last | LOWER;
-    assign offered[port] = finish[port] && may_take && (may_end || !finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB]);
+    assign fields[port*FIELDS_WIDTH+:FIELDS_WIDTH] = finish_unit[LSB+:FIELDS_WIDTH];
     assign ends_command[port] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB];
     assign has_execution[port] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB];
     assign has_completion[port] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
-    assign against = (ends_command[port] ? ends_command : '0) | (has_execution[port] ? has_execution : '0)
-        | (has_completion[port] ? has_completion : '0);
-    assign finish_ready[port] = offered[port] && (offered & earlier & against) == '0;
-    assign first[port] = offered[port] && (offered & earlier) == '0;
   end
 
-  // The unit of the only port that is set, if any.
-  function automatic logic [FINISH_WIDTH-1:0] unit_of(input logic [FINISHES-1:0] ports, input logic [FINISHES*FINISH_WIDTH-1:0] units);
-    unit_of = '0;
-    for (int unsigned port = 0; port < FINISHES; port++)
-      if (ports[port]) unit_of = unit_of | units[port*FINISH_WIDTH+:FINISH_WIDTH];
+  // The first of these ports in turn, as one bit.
+  function automatic logic [FINISHES-1:0] first_of(input logic [FINISHES-1:0] ports, input logic [FINISHES-1:0] behind);
+    logic [FINISHES-1:0] candidates;
+    candidates = (ports & behind) != '0 ? ports & behind : ports;
+    first_of = candidates & (~candidates + FINISHES'(1));
   endfunction
 
-  assign ends = (ends_command & finish_ready) != '0;
-  assign ended = unit_of(ends_command & finish_ready, finish_unit);
-  assign execution_returned = (has_execution & finish_ready) != '0;
-  assign execution_unit = unit_of(has_execution & finish_ready, finish_unit);
+  assign offered = finish & {FINISHES{may_take}} & ({FINISHES{may_end}} | ~ends_command);
+  assign first_end = first_of(offered & ends_command, behind_last);
+  assign first_execution = first_of(offered & has_execution, behind_last);
+  assign first_completion = first_of(offered & has_completion, behind_last);
+  assign finish_ready = offered & (first_end | ~ends_command) & (first_execution | ~has_execution)
+      & (first_completion | ~has_completion);
+
+  // The fields of the only port that is set, if any.
+  function automatic logic [FIELDS_WIDTH-1:0] fields_of(input logic [FINISHES-1:0] ports, input logic [FINISHES*FIELDS_WIDTH-1:0] from);
+    fields_of = '0;
+    for (int unsigned port = 0; port < FINISHES; port++)
+      if (ports[port]) fields_of = fields_of | from[port*FIELDS_WIDTH+:FIELDS_WIDTH];
+  endfunction
+
+  // The same field of each unit.
+  logic [FIELDS_WIDTH-1:0] ended, execution, completion;
+  logic unused_fields;
+  assign ended = fields_of(first_end & finish_ready, fields);
+  assign execution = fields_of(first_execution & finish_ready, fields);
+  assign completion = fields_of(first_completion & finish_ready, fields);
+  assign unused_fields = &{1'b0, ended, execution, completion};
+
+  assign ends = (first_end & finish_ready) != '0;
+  assign ended_queue_pair_number = ended[hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_LSB+:24];
+  assign ended_lane = ended[hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:8];
+  assign ended_underlying_function = ended[hca_spec_pkg::FINISH_UNIT_UNDERLYING_FUNCTION_LSB+:4];
+  assign execution_returned = (first_execution & finish_ready) != '0;
+  assign execution_lane = execution[hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:8];
+  assign execution_shared = execution[hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_SHARED_LSB];
 `ifdef FPGA_VERBS_MUTANT_CREDIT_LEAKED
   assign completion_returned = 1'b0;
 `else
-  assign completion_returned = (has_completion & finish_ready) != '0;
+  assign completion_returned = (first_completion & finish_ready) != '0;
 `endif
-  assign completion_unit = unit_of(has_completion & finish_ready, finish_unit);
+  assign completion_lane = completion[hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:8];
+  assign completion_shared = completion[hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_SHARED_LSB];
+
+  assign first = first_of(offered, behind_last);
   always_ff @(posedge clock) begin
     if (reset) behind_last <= '0;
     else if (offered != '0) behind_last <= ~(first | (first - FINISHES'(1)));

@@ -85,19 +85,19 @@ module kick_counts #(
   find_first #(.SIZE(LANES), .ISOLATED(1'b1)) i_outlook_lane (.bits(outlook_chosen), .first(outlook_first));
   always_ff @(posedge clock) outlook_lane <= outlook_first;
 
-  // A function of which one command joins and one ends keeps its number.
-  localparam int unsigned STRIDE = 1 << $clog2(COUNT_WIDTH);  // A place among them is no product then.
-  logic [UNDERLYING_FUNCTIONS*STRIDE-1:0] function_commands;
-  for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    logic [COUNT_WIDTH-1:0] commands;
-    logic has_more, has_less;
-    assign has_more = joins && joined_underlying_function == FUNCTION_WIDTH'(number);
-    assign has_less = ends && ends_underlying_function == FUNCTION_WIDTH'(number);
-    assign function_commands[number*STRIDE+:STRIDE] = STRIDE'(commands);
-    always_ff @(posedge clock) begin
-      if (reset) commands <= '0;
-      else if (has_more != has_less) commands <= has_more ? commands + COUNT_WIDTH'(1) : commands - COUNT_WIDTH'(1);
-    end
+  // By function, modulo 2^COUNT_WIDTH: commands that joined and that ended, each memory with one writer. Their number is the difference, 0
+  // until its bit is set; the first command then begins where the last ended.
+  logic [COUNT_WIDTH-1:0] joined_of[UNDERLYING_FUNCTIONS];
+  logic [COUNT_WIDTH-1:0] ended_of[UNDERLYING_FUNCTIONS];
+  logic [UNDERLYING_FUNCTIONS-1:0] used;
+  always_ff @(posedge clock) begin
+    if (joins)
+      joined_of[joined_underlying_function] <= (used[joined_underlying_function] ? joined_of[joined_underlying_function] :
+          ended_of[joined_underlying_function]) + COUNT_WIDTH'(1);
+    if (ends) ended_of[ends_underlying_function] <= ended_of[ends_underlying_function] + COUNT_WIDTH'(1);
+    if (reset) used <= '0;
+    else if (joins) used[joined_underlying_function] <= 1'b1;
   end
-  assign query_function_commands = function_commands[query_underlying_function*STRIDE+:COUNT_WIDTH];
+  assign query_function_commands = used[query_underlying_function] ?
+      joined_of[query_underlying_function] - ended_of[query_underlying_function] : '0;
 endmodule

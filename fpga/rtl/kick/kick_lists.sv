@@ -2,8 +2,8 @@
 // is marked not ready and discarded when it is the first of its list: while a lane has dropped commands, the block checks its first
 // commands one by one. Queue outputs that virtual_kick does not use end here.
 //
-// A command that is to be listed passes three stages: its lane is looked up; the room there is compared, and the entry credits of its
-// function looked up; it is listed, or not. Commands that left their list in the last two clocks may still count there.
+// A command that is to be listed passes three stages: the room on its lane and the entry credits of its function are looked up; they are
+// compared; it is listed, or not. Commands that left their list in the last two clocks may still count.
 //
 // The queue answers a command seven clocks later, this block eight. Until then a started command counts on its list.
 module kick_lists #(
@@ -19,8 +19,8 @@ module kick_lists #(
     input logic reset,
     output logic clearing,  // Nothing is listed as yet.
 
-    // Where a command is to be listed; a clock later, for which function; a clock after that: whether there is an entry credit, then there
-    // is an entry too, and whether its lane has room. Then it may be listed.
+    // Where a command is to be listed, and for which function; two clocks later: whether there is an entry credit, then there is an entry
+    // too, and whether its lane has room. Then it may be listed.
     input logic [LANE_WIDTH-1:0] look_lane,
     input logic [FUNCTION_WIDTH-1:0] look_underlying_function,
     output logic has_entry_credit,
@@ -115,82 +115,81 @@ module kick_lists #(
       .*
   );
 
-  // By lane, modulo 2^COUNT_WIDTH: commands that were listed and that left; those that went as dropped and those that were dropped; those
-  // that were fetched, and of these that left. Each memory has one writer. Numbers are differences, 0 until their bit is set; the first
-  // command then begins where the last stopped. Further: the most that a lane may have, once it is set.
-  logic [COUNT_WIDTH-1:0] listed_of[LANES];
-  logic [COUNT_WIDTH-1:0] left_of[LANES];
+  // Room on the lane's list, and an entry credit of the function; it comes back when its command has left the list.
+  logic lane_has_room;
+  logic [COUNT_WIDTH-1:0] unused_function_commands, unused_function_room;
+`ifdef FPGA_VERBS_MUTANT_LIST_SIZE_IGNORED
+  logic unused_lane_has_room;
+  assign unused_lane_has_room = lane_has_room;
+  assign has_room = 1'b1;
+`else
+  assign has_room = lane_has_room;
+`endif
+
+  list_room #(
+      .OWNERS(LANES),
+      .ENTRIES(ENTRIES)
+  ) i_lane_room (
+      .clock(clock),
+      .reset(reset),
+      .look_owner(look_lane),
+      .has_room(lane_has_room),
+      .push(push),
+      .push_owner(push_lane),
+      .leave(leaves),
+      .leave_owner(lane),
+      .set_most(set_size),
+      .set_most_owner(set_size_lane),
+      .set_most_commands(set_size_commands),
+      .query_owner(query_lane),
+      .query_commands(query_commands),
+      .query_room(query_room)
+  );
+  list_room #(
+      .OWNERS(UNDERLYING_FUNCTIONS),
+      .ENTRIES(ENTRIES)
+  ) i_entry_credits (
+      .clock(clock),
+      .reset(reset),
+      .look_owner(look_underlying_function),
+      .has_room(has_entry_credit),
+      .push(push),
+      .push_owner(FUNCTION_WIDTH'(push_unit.underlying_function)),
+      .leave(leaves),
+      .leave_owner(left_function),
+      .set_most(set_entry_credits),
+      .set_most_owner(set_entry_credits_underlying_function),
+      .set_most_commands(set_entry_credits_credits),
+      .query_owner('0),
+      .query_commands(unused_function_commands),
+      .query_room(unused_function_room)
+  );
+
+  // By lane, in the same way: commands that went as dropped and that were dropped; those that were fetched, and of these that left.
   logic [COUNT_WIDTH-1:0] gone_of[LANES];
   logic [COUNT_WIDTH-1:0] dropped_of[LANES];
   logic [COUNT_WIDTH-1:0] fetched_of[LANES];
   logic [COUNT_WIDTH-1:0] fetched_left_of[LANES];
-  logic [COUNT_WIDTH-1:0] sizes[LANES];
-  logic [LANES-1:0] used, used_dropped, used_fetched, sized;
+  logic [LANES-1:0] used_dropped, used_fetched;
   logic is_fetched;
 
   assign is_fetched = push && push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED;
+  assign query_has_fetched = used_fetched[query_lane] && fetched_of[query_lane] != fetched_left_of[query_lane];
 
   always_ff @(posedge clock) begin
-    if (push) listed_of[push_lane] <= (used[push_lane] ? listed_of[push_lane] : left_of[push_lane]) + COUNT_WIDTH'(1);
     if (is_fetched)
       fetched_of[push_lane] <= (used_fetched[push_lane] ? fetched_of[push_lane] : fetched_left_of[push_lane]) + COUNT_WIDTH'(1);
-    if (leaves) left_of[lane] <= left_of[lane] + COUNT_WIDTH'(1);
     if (leaves && left_fetched) fetched_left_of[lane] <= fetched_left_of[lane] + COUNT_WIDTH'(1);
     if (is_gone) gone_of[lane] <= gone_of[lane] + COUNT_WIDTH'(1);
     if (dropped)
       dropped_of[dropped_lane] <= (used_dropped[dropped_lane] ? dropped_of[dropped_lane] : gone_of[dropped_lane]) + COUNT_WIDTH'(1);
-    if (set_size) sizes[set_size_lane] <= set_size_commands;
     if (reset) begin
-      used <= '0;
       used_fetched <= '0;
       used_dropped <= '0;
-      sized <= '0;
     end else begin
-      if (push) used[push_lane] <= 1'b1;
       if (is_fetched) used_fetched[push_lane] <= 1'b1;
       if (dropped) used_dropped[dropped_lane] <= 1'b1;
-      if (set_size) sized[set_size_lane] <= 1'b1;
     end
-  end
-
-  // Room for more commands; less than none where the size was made smaller than what is there.
-  function automatic logic [COUNT_WIDTH-1:0] commands_on(input logic [LANE_WIDTH-1:0] of_lane);
-    commands_on = used[of_lane] ? listed_of[of_lane] - left_of[of_lane] : '0;
-  endfunction
-  function automatic logic [COUNT_WIDTH:0] room_on(input logic [LANE_WIDTH-1:0] of_lane);
-    room_on = {1'b0, sized[of_lane] ? sizes[of_lane] : COUNT_WIDTH'(ENTRIES)} - {1'b0, commands_on(of_lane)};
-  endfunction
-
-  // The stages of a command that is to be listed. The look-up misses what the two before it list.
-  logic [LANE_WIDTH-1:0] lane_2, lane_3;
-  logic [COUNT_WIDTH:0] room_2;
-  logic is_same_1, is_same_2, pushed_before, has_one, has_two, has_three, is_one_less, is_two_less;
-
-  always_ff @(posedge clock) begin
-    lane_2 <= look_lane;
-    lane_3 <= lane_2;
-    room_2 <= room_on(look_lane);
-    is_same_1 <= look_lane == lane_2;
-    is_same_2 <= look_lane == lane_3;
-    pushed_before <= push;
-    has_one <= !room_2[COUNT_WIDTH] && room_2 != '0;
-    has_two <= !room_2[COUNT_WIDTH] && (room_2 >> 1) != '0;
-    has_three <= !room_2[COUNT_WIDTH] && ((room_2 >> 2) != '0 || (room_2 & (COUNT_WIDTH + 1)'(3)) == (COUNT_WIDTH + 1)'(3));
-    is_one_less <= is_same_1 && push;
-    is_two_less <= is_same_2 && pushed_before;
-  end
-`ifdef FPGA_VERBS_MUTANT_LIST_SIZE_IGNORED
-  assign has_room = 1'b1;
-`else
-  assign has_room = is_one_less && is_two_less ? has_three : is_one_less || is_two_less ? has_two : has_one;
-`endif
-
-  logic [COUNT_WIDTH:0] queried_room;
-  assign query_commands = commands_on(query_lane);
-  assign query_has_fetched = used_fetched[query_lane] && fetched_of[query_lane] != fetched_left_of[query_lane];
-  always_ff @(posedge clock) begin
-    queried_room <= room_on(query_lane);
-    query_room <= queried_room[COUNT_WIDTH] ? '0 : queried_room[COUNT_WIDTH-1:0];
   end
 
   // Commands that can be taken, by lane. Lanes with dropped ones: that none is left is known three clocks after the last has gone, and the
@@ -236,35 +235,6 @@ module kick_lists #(
       looked_into <= (looked_into | picked & to_look_into) & ~(LANES'(went) << went_lane | LANES'(has_answer && is_alive) << lane);
     end
   end
-
-  // Entry credits of functions; one comes back when its command has left the list.
-  linked_list_queue_pkg::credit_source_t entry_source;
-  logic [COUNT_WIDTH-1:0] unused_own_held, unused_shared_held, unused_all_shared_held;
-  assign has_entry_credit = entry_source != linked_list_queue_pkg::CREDIT_SOURCE_NONE;
-
-  entry_credits #(
-      .FUNCTIONS(UNDERLYING_FUNCTIONS),
-      .ENTRIES(ENTRIES)
-  ) i_entry_credits (
-      .clock(clock),
-      .reset(reset),
-      .look_underlying_function(look_underlying_function),
-      .source(entry_source),
-      .take(push),
-      .give_back(leaves),
-      .give_back_underlying_function(left_function),
-      .give_back_source(linked_list_queue_pkg::CREDIT_SOURCE_OWN),
-      .set_own(set_entry_credits),
-      .set_own_underlying_function(set_entry_credits_underlying_function),
-      .set_own_credits(set_entry_credits_credits),
-      .set_shared(1'b0),
-      .set_shared_credits('0),
-      .set_shared_cap('0),
-      .query_underlying_function('0),
-      .query_own_held(unused_own_held),
-      .query_shared_held(unused_shared_held),
-      .shared_held(unused_all_shared_held)
-  );
 
   logic [COUNT_WIDTH-1:0] unused_inbound_credits, unused_query_count;
   linked_list_queue_pkg::linked_list_result_t unused_pushed_result;

@@ -34,15 +34,13 @@ module listed_commands #(
     output logic [23:0] dropped_queue_pair_number
 );
   localparam int unsigned WIDTH = FUNCTION_WIDTH + LANE_WIDTH + 24;
-  localparam int unsigned PUSH_CLOCKS = 4;
   localparam int unsigned COMMAND_WIDTH = FUNCTION_WIDTH + 1 + 24;
   localparam int unsigned SETTLE_WIDTH = 4;  // 16 clocks.
 
   logic [WIDTH-1:0] commands[ENTRIES];
   logic [FUNCTION_WIDTH:0] origins[ENTRIES];  // Function, and whether it was fetched.
   logic [ENTRIES-1:0] alive;
-  logic [PUSH_CLOCKS*COMMAND_WIDTH-1:0] on_the_way;
-  logic [COMMAND_WIDTH-1:0] arrived;
+  logic [COMMAND_WIDTH-1:0] on_the_way_1, on_the_way_2, on_the_way_3, arrived;
   logic [SETTLE_WIDTH:0] settled;
   logic is_settled, scanning, finds;
   logic [ENTRY_WIDTH-1:0] entry;
@@ -52,7 +50,6 @@ module listed_commands #(
   logic unused_push_unit;
   assign unused_push_unit = &{1'b0, push_unit};
 
-  assign arrived = on_the_way[(PUSH_CLOCKS-1)*COMMAND_WIDTH+:COMMAND_WIDTH];
   assign {left_function, left_fetched} = origins[left_entry];
   assign {found_underlying_function, found_lane, named} = commands[entry];
   assign is_settled = settled[SETTLE_WIDTH];
@@ -65,8 +62,9 @@ module listed_commands #(
   end
 
   always_ff @(posedge clock) begin
-    on_the_way <= {on_the_way[(PUSH_CLOCKS-1)*COMMAND_WIDTH-1:0], FUNCTION_WIDTH'(push_unit.underlying_function),
-        push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED, push_unit.queue_pair_number};
+    on_the_way_1 <= {FUNCTION_WIDTH'(push_unit.underlying_function), push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED,
+        push_unit.queue_pair_number};
+    {on_the_way_2, on_the_way_3, arrived} <= {on_the_way_1, on_the_way_2, on_the_way_3};
     if (pushed) begin
       commands[pushed_entry] <= {arrived[COMMAND_WIDTH-1:25], pushed_lane, arrived[23:0]};
       origins[pushed_entry] <= arrived[COMMAND_WIDTH-1:24];

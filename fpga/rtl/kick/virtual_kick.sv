@@ -257,9 +257,7 @@ module virtual_kick #(
   logic has_entry_credit, has_room;
 
   logic ends;
-  hca_spec_pkg::finish_unit_t ended;
-  logic unused_ended;
-  assign unused_ended = &{1'b0, ended};
+  logic [QUEUE_PAIR_WIDTH-1:0] ended_queue_pair;
   assign pin = valid_4;
   assign pin_queue_pair_number = kick_4.queue_pair_number;
 
@@ -279,7 +277,7 @@ module virtual_kick #(
       .lane(lane_5),
       .join_lane(lists),
       .finish(ends),
-      .finish_queue_pair(ended.queue_pair_number[QUEUE_PAIR_WIDTH-1:0]),
+      .finish_queue_pair(ended_queue_pair),
       .inspect_queue_pair(inspect_queue_pair),
       .inspect_commands(inspect_commands),
       .inspect_lane(inspect_lane)
@@ -437,13 +435,17 @@ module virtual_kick #(
 
   // Finish: in the clock after a unit is taken its credits come back, its command ends, and its pin goes. A refused command's pin goes first.
   logic takes_end, has_ended, unpins_refused;
-  logic [23:0] refused_queue_pair_number;
-  hca_spec_pkg::finish_unit_t taken_end, last_end;
-  hca_spec_pkg::finish_unit_t execution_unit, completion_unit;
+  logic [23:0] refused_queue_pair_number, taken_queue_pair_number;
+  logic [QUEUE_PAIR_WIDTH-1:0] last_queue_pair;
+  logic [7:0] taken_lane, execution_lane, completion_lane;
+  logic [3:0] taken_underlying_function;
+  logic [LANE_WIDTH-1:0] last_lane, ended_lane;
+  logic [FUNCTION_WIDTH-1:0] last_underlying_function, ended_underlying_function;
+  logic execution_shared, completion_shared;
   logic execution_finished, completion_finished, execution_returned, completion_returned;
   logic [LANE_WIDTH-1:0] execution_return_lane, completion_return_lane;
   logic execution_return_shared, completion_return_shared;
-  logic unused_credit_units;
+  logic unused_numbers;
 
   finish_ports #(
       .FINISHES(FINISHES)
@@ -451,40 +453,39 @@ module virtual_kick #(
       .may_take(!start_lost),
       .may_end(!unpins_refused && !clearing && !dropping),
       .ends(takes_end),
-      .ended(taken_end),
+      .ended_queue_pair_number(taken_queue_pair_number),
+      .ended_lane(taken_lane),
+      .ended_underlying_function(taken_underlying_function),
       .execution_returned(execution_finished),
       .completion_returned(completion_finished),
       .*
   );
-  assign unused_credit_units = &{1'b0, execution_unit, completion_unit};
+  assign unused_numbers = &{1'b0, taken_lane, taken_underlying_function, execution_lane, completion_lane};
 
   // A start that came to nothing returns its credits in place of a finish port.
   assign start_lost = kick_corrupted && !popped_dropped;
   always_ff @(posedge clock) begin
     execution_returned <= !reset && (start_lost || execution_finished);
     completion_returned <= !reset && (start_lost || completion_finished);
-    execution_return_lane <= start_lost ? popped_lane : LANE_WIDTH'(execution_unit.transmit_virtual_lane);
-    completion_return_lane <= start_lost ? popped_lane : LANE_WIDTH'(completion_unit.transmit_virtual_lane);
-    execution_return_shared <= start_lost ? execution_taken : execution_unit.execution_credit_shared;
-    completion_return_shared <= start_lost ? completion_taken : completion_unit.completion_credit_shared;
+    execution_return_lane <= start_lost ? popped_lane : LANE_WIDTH'(execution_lane);
+    completion_return_lane <= start_lost ? popped_lane : LANE_WIDTH'(completion_lane);
+    execution_return_shared <= start_lost ? execution_taken : execution_shared;
+    completion_return_shared <= start_lost ? completion_taken : completion_shared;
     has_ended <= !reset && takes_end;
-    last_end <= taken_end;
+    last_queue_pair <= taken_queue_pair_number[QUEUE_PAIR_WIDTH-1:0];
+    last_lane <= LANE_WIDTH'(taken_lane);
+    last_underlying_function <= FUNCTION_WIDTH'(taken_underlying_function);
     unpins_refused <= !reset && refuses && pinned_8;
     refused_queue_pair_number <= kick_8.queue_pair_number;
     unpin <= !reset && (takes_end || dropped || unpins_refused);
     unpin_queue_pair_number <= dropped ? dropped_queue_pair_number : unpins_refused ? refused_queue_pair_number :
-        taken_end.queue_pair_number;
+        taken_queue_pair_number;
   end
 
   assign ends = has_ended || dropped;
-  always_comb begin
-    ended = last_end;
-    if (dropped) begin
-      ended.queue_pair_number = dropped_queue_pair_number;
-      ended.transmit_virtual_lane = 8'(dropped_lane);
-      ended.underlying_function = 4'(dropped_underlying_function);
-    end
-  end
+  assign ended_queue_pair = dropped ? dropped_queue_pair_number[QUEUE_PAIR_WIDTH-1:0] : last_queue_pair;
+  assign ended_lane = dropped ? dropped_lane : last_lane;
+  assign ended_underlying_function = dropped ? dropped_underlying_function : last_underlying_function;
 
   kick_counts #(
       .LANES(LANES),
@@ -494,8 +495,8 @@ module virtual_kick #(
       .joins(lists),
       .joined_lane(lane_8),
       .joined_underlying_function(underlying_function),
-      .ends_lane(LANE_WIDTH'(ended.transmit_virtual_lane)),
-      .ends_underlying_function(FUNCTION_WIDTH'(ended.underlying_function)),
+      .ends_lane(ended_lane),
+      .ends_underlying_function(ended_underlying_function),
       .choose(valid_2),
       .level_lanes(level_lanes_2),
       .decided(valid_8),
@@ -589,7 +590,7 @@ module virtual_kick #(
       .reset(reset),
       .clearing(lists_clearing),
       .look_lane(lane_6),
-      .look_underlying_function(FUNCTION_WIDTH'(kick_7.underlying_function)),
+      .look_underlying_function(FUNCTION_WIDTH'(kick_6.underlying_function)),
       .has_entry_credit(has_entry_credit),
       .has_room(has_room),
       .push(lists),
