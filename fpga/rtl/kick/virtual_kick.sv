@@ -504,81 +504,20 @@ module virtual_kick #(
       .*
   );
 
-  // Credits for a command that is fetched, beyond those for the commands on the list.
-  logic [CREDIT_WIDTH-1:0] available_execution_credits, available_completion_credits, available_credits;
-  logic [4*ENTRY_COUNT_WIDTH-1:0] queried_commands;
-  logic [CREDIT_WIDTH-1:0] commands_then;
-  assign commands_then = CREDIT_WIDTH'(queried_commands[3*ENTRY_COUNT_WIDTH+:ENTRY_COUNT_WIDTH]);
-  always_ff @(posedge clock) begin
-    queried_commands <= {queried_commands[3*ENTRY_COUNT_WIDTH-1:0], query_commands};
-    available_credits <= available_execution_credits < available_completion_credits ?
-        available_execution_credits : available_completion_credits;
-    outlook_credits <= available_credits > commands_then ? available_credits - commands_then : '0;
-  end
-
   // The parts.
-  credit_pool #(
-      .OWNERS(LANES),
-      .OWN(EXECUTION_CREDITS_PER_LANE),
-      .SHARED(SHARED_EXECUTION_CREDITS),
-      .SHARED_CAP(SHARED_EXECUTION_CREDITS_CAP),
-      .SETTABLE(DIVISIBLE),
+  lane_credits #(
+      .LANES(LANES),
+      .EXECUTION_CREDITS_PER_LANE(EXECUTION_CREDITS_PER_LANE),
+      .COMPLETION_CREDITS_PER_LANE(COMPLETION_CREDITS_PER_LANE),
+      .SHARED_EXECUTION_CREDITS(SHARED_EXECUTION_CREDITS),
+      .SHARED_COMPLETION_CREDITS(SHARED_COMPLETION_CREDITS),
+      .SHARED_EXECUTION_CREDITS_CAP(SHARED_EXECUTION_CREDITS_CAP),
+      .SHARED_COMPLETION_CREDITS_CAP(SHARED_COMPLETION_CREDITS_CAP),
+      .DIVISIBLE(DIVISIBLE),
+      .COUNT_WIDTH(ENTRY_COUNT_WIDTH),
       .CREDIT_WIDTH(CREDIT_WIDTH)
-  ) i_execution_credits (
-      .clock(clock),
-      .reset(reset),
-      .has_own(execution_own),
-      .below_cap(execution_below_cap),
-      .has_shared(execution_shared_free),
-      .take(starts),
-      .take_owner(tried_lane),
-      .take_shared(starting_execution_shared),
-      .give_back(execution_returned),
-      .give_back_owner(execution_return_lane),
-      .give_back_shared(execution_return_shared),
-      .set_limits(set_execution_credits),
-      .set_limits_owner(set_credits_lane),
-      .set_own_credits(set_credits_own),
-      .set_shared_cap_credits(set_credits_shared_cap),
-      .set_shared(set_shared_execution_credits),
-      .set_shared_credits(set_shared_credits),
-      .query_owner(query_lane),
-      .query_available(available_execution_credits),
-      .query_own_held(query_execution_credits_held),
-      .query_shared_held(query_shared_execution_credits_held),
-      .all_shared_held(shared_execution_credits_held)
-  );
-
-  credit_pool #(
-      .OWNERS(LANES),
-      .OWN(COMPLETION_CREDITS_PER_LANE),
-      .SHARED(SHARED_COMPLETION_CREDITS),
-      .SHARED_CAP(SHARED_COMPLETION_CREDITS_CAP),
-      .SETTABLE(DIVISIBLE),
-      .CREDIT_WIDTH(CREDIT_WIDTH)
-  ) i_completion_credits (
-      .clock(clock),
-      .reset(reset),
-      .has_own(completion_own),
-      .below_cap(completion_below_cap),
-      .has_shared(completion_shared_free),
-      .take(starts),
-      .take_owner(tried_lane),
-      .take_shared(starting_completion_shared),
-      .give_back(completion_returned),
-      .give_back_owner(completion_return_lane),
-      .give_back_shared(completion_return_shared),
-      .set_limits(set_completion_credits),
-      .set_limits_owner(set_credits_lane),
-      .set_own_credits(set_credits_own),
-      .set_shared_cap_credits(set_credits_shared_cap),
-      .set_shared(set_shared_completion_credits),
-      .set_shared_credits(set_shared_credits),
-      .query_owner(query_lane),
-      .query_available(available_completion_credits),
-      .query_own_held(query_completion_credits_held),
-      .query_shared_held(query_shared_completion_credits_held),
-      .all_shared_held(shared_completion_credits_held)
+  ) i_lane_credits (
+      .*
   );
 
   kick_lists #(
