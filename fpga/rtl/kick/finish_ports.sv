@@ -27,6 +27,7 @@ module finish_ports #(
     output logic [7:0] completion_lane,
     output logic completion_shared
 );
+  localparam logic [FINISHES-1:0] ALL = '1;
   // The fields that count: these bits of a unit.
   localparam int unsigned FIELDS_WIDTH = hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_LSB
       + hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_WIDTH;
@@ -48,15 +49,17 @@ module finish_ports #(
   function automatic logic [FINISHES-1:0] first_of(input logic [FINISHES-1:0] ports, input logic [FINISHES-1:0] behind);
     logic [FINISHES-1:0] candidates;
     candidates = (ports & behind) != '0 ? ports & behind : ports;
-    first_of = candidates & (~candidates + FINISHES'(1));
+    for (int unsigned port = 0; port < FINISHES; port++)  // Few: a carry would be later.
+      first_of[port] = candidates[port] && (candidates & ~(ALL << port)) == '0;
   endfunction
 
-  assign offered = finish & {FINISHES{may_take}} & ({FINISHES{may_end}} | ~ends_command);
+  // Whether anything may be taken does not change whose turn it is: it is looked at last.
+  assign offered = finish & ({FINISHES{may_end}} | ~ends_command);
   assign first_end = first_of(offered & ends_command, behind_last);
   assign first_execution = first_of(offered & has_execution, behind_last);
   assign first_completion = first_of(offered & has_completion, behind_last);
-  assign finish_ready = offered & (first_end | ~ends_command) & (first_execution | ~has_execution)
-      & (first_completion | ~has_completion);
+  assign finish_ready = may_take ? offered & (first_end | ~ends_command) & (first_execution | ~has_execution)
+      & (first_completion | ~has_completion) : '0;
 
   // The fields of the only port that is set, if any.
   function automatic logic [FIELDS_WIDTH-1:0] fields_of(input logic [FINISHES-1:0] ports, input logic [FINISHES*FIELDS_WIDTH-1:0] from);
@@ -65,12 +68,12 @@ module finish_ports #(
       if (ports[port]) fields_of = fields_of | from[port*FIELDS_WIDTH+:FIELDS_WIDTH];
   endfunction
 
-  // The same field of each unit.
+  // Of the first units, whether they are taken or not.
   logic [FIELDS_WIDTH-1:0] ended, execution, completion;
   logic unused_fields;
-  assign ended = fields_of(first_end & finish_ready, fields);
-  assign execution = fields_of(first_execution & finish_ready, fields);
-  assign completion = fields_of(first_completion & finish_ready, fields);
+  assign ended = fields_of(first_end, fields);
+  assign execution = fields_of(first_execution, fields);
+  assign completion = fields_of(first_completion, fields);
   assign unused_fields = &{1'b0, ended, execution, completion};
 
   assign ends = (first_end & finish_ready) != '0;
@@ -91,6 +94,7 @@ module finish_ports #(
   assign first = first_of(offered, behind_last);
   always_ff @(posedge clock) begin
     if (reset) behind_last <= '0;
-    else if (offered != '0) behind_last <= ~(first | (first - FINISHES'(1)));
+    else if (may_take && offered != '0)
+      for (int unsigned port = 0; port < FINISHES; port++) behind_last[port] <= (first & ~(ALL << port)) != '0;
   end
 endmodule
