@@ -67,7 +67,7 @@ const cases = [
       SHARED_COMPLETION_CREDITS_CAP: 64,
     },
     work: 'starts',
-    budget: 8000,
+    budget: 7400,
     required: 2,
   },
   {
