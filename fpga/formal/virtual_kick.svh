@@ -1,5 +1,5 @@
 // Credits are conserved: a lane holds those of its commands that were started and have not given them back, no more and no
-// fewer, of each kind. query_lane stands for any one. Counted at the ports; that a pool gives no more than there are is credit_pool's to
+// fewer, of each kind. query_lane stands for any one. Counted at the ports, what comes back a clock later; that a pool gives no more than there are is credit_pool's to
 // prove, and the bench compares which of them are shared.
 (* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_execution[LANES];
 (* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_completion[LANES];
@@ -19,32 +19,34 @@ endfunction
 for (genvar number = 0; number < LANES; number++) begin : gen_formal
   localparam logic [LANE_WIDTH-1:0] NUMBER = LANE_WIDTH'(number);
   logic starts_here, execution_lost, completion_lost, is_lost;  // With a command that cannot be read.
-  logic [CREDIT_WIDTH-1:0] execution_back, completion_back;
+  logic [CREDIT_WIDTH-1:0] execution_back, completion_back, execution_was_back, completion_was_back;
   assign starts_here = starting && starting_lane == NUMBER;
   assign is_lost = kick_corrupted && !popped_dropped && kick_corrupted_lane == NUMBER;
-  assign execution_lost = is_lost && (execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_OWN
-      || execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED);
-  assign completion_lost = is_lost && (completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_OWN
-      || completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED);
+  assign execution_lost = is_lost;
+  assign completion_lost = is_lost;
   assign execution_back = returned(NUMBER, hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB);
   assign completion_back = returned(NUMBER, hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB);
 
   always_ff @(posedge clock) begin
+    execution_was_back <= reset ? '0 : execution_back + CREDIT_WIDTH'(execution_lost);
+    completion_was_back <= reset ? '0 : completion_back + CREDIT_WIDTH'(completion_lost);
     if (reset) begin
       owed_execution[number] <= '0;
       owed_completion[number] <= '0;
     end else begin
-      owed_execution[number] <= owed_execution[number] + CREDIT_WIDTH'(starts_here) - execution_back
-          - CREDIT_WIDTH'(execution_lost);
-      owed_completion[number] <= owed_completion[number] + CREDIT_WIDTH'(starts_here) - completion_back
-          - CREDIT_WIDTH'(completion_lost);
+      owed_execution[number] <= owed_execution[number] + CREDIT_WIDTH'(starts_here) - execution_was_back;
+      owed_completion[number] <= owed_completion[number] + CREDIT_WIDTH'(starts_here) - completion_was_back;
     end
   end
 
   // Nothing is returned that is not held, and the lists lose no command that was not started.
   always_comb begin
-    assume (execution_back + CREDIT_WIDTH'(execution_lost) <= owed_execution[number]);
-    assume (completion_back + CREDIT_WIDTH'(completion_lost) <= owed_completion[number]);
+    assume (execution_back + CREDIT_WIDTH'(execution_lost) + execution_was_back <= owed_execution[number]);
+    assume (completion_back + CREDIT_WIDTH'(completion_lost) + completion_was_back <= owed_completion[number]);
+    if (started) begin
+      assert (execution_was_back == CREDIT_WIDTH'(execution_returned && execution_return_lane == NUMBER));
+      assert (completion_was_back == CREDIT_WIDTH'(completion_returned && completion_return_lane == NUMBER));
+    end
   end
 end
 
@@ -58,8 +60,8 @@ always_comb begin
   if (started) begin
     assume (query_lane == lane_before);
     if (starting)
-      assert (execution_source != linked_list_queue_pkg::CREDIT_SOURCE_NONE
-          && completion_source != linked_list_queue_pkg::CREDIT_SOURCE_NONE);
+      assert ((!starting_execution_shared || may_share_execution && execution_shared_free)
+          && (!starting_completion_shared || may_share_completion && completion_shared_free));
     assert (query_execution_credits_held + query_shared_execution_credits_held == owed_execution[query_lane]);
     assert (query_completion_credits_held + query_shared_completion_credits_held == owed_completion[query_lane]);
   end

@@ -8,15 +8,15 @@ module device_reset (
     output logic resetting,
     output logic device_reset  // For one clock, the last.
 );
-  localparam logic [3:0] QUIET_CLOCKS = 4'd8;  // More than it takes from any block to what is_quiet sees.
+  localparam logic [5:0] QUIET_CLOCKS = 6'd32;  // More than it takes from any block to what is_quiet sees.
 
-  logic [3:0] quiet_clocks;
+  logic [5:0] quiet_clocks;
 
   assign device_reset = resetting && quiet_clocks == QUIET_CLOCKS;
   always_ff @(posedge clock) begin
     if (reset) resetting <= 1'b0;
     else if (reset_request) resetting <= 1'b1;
     else if (device_reset) resetting <= 1'b0;
-    quiet_clocks <= resetting && is_quiet && !device_reset ? quiet_clocks + 4'd1 : 4'd0;
+    quiet_clocks <= resetting && is_quiet && !device_reset ? quiet_clocks + 6'd1 : 6'd0;
   end
 endmodule

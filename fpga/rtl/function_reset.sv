@@ -102,7 +102,10 @@ module function_reset #(
   always_ff @(posedge clock) if (is_kicked) owners[kicked_buffer] <= FUNCTION_WIDTH'(kick_unit.underlying_function);
   always_ff @(posedge clock) begin
     if (reset) held <= '0;
-    else held <= held & ~(BUFFERS'(release_buffer) << release_physical_collect_buffer) | BUFFERS'(is_kicked) << kicked_buffer;
+    else begin
+      if (release_buffer) held[release_physical_collect_buffer] <= 1'b0;
+      if (is_kicked) held[kicked_buffer] <= 1'b1;
+    end
   end
 
   // Functions that begin to be reset, that wait for their commands, and that have none left.
@@ -120,7 +123,7 @@ module function_reset #(
       draining <= '0;
     end else begin
       asked <= asked & ~is_started | is_asked;
-      draining <= draining & ~is_quiet | is_forgotten;
+      if (draining != '0 || forget_structures) draining <= draining & ~is_quiet | is_forgotten;
     end
   end
 

@@ -48,7 +48,7 @@ const cases = [
     size: '256 VCBs, 72 PCBs, 8 functions, 32 B beats',
     parameters: { BEAT_BYTES: 32, ...collect },
     work: 'beats',
-    budget: 7800,
+    budget: 6700,
     required: 2,
   },
   {
@@ -67,7 +67,7 @@ const cases = [
       SHARED_COMPLETION_CREDITS_CAP: 64,
     },
     work: 'starts',
-    budget: 8000,
+    budget: 7400,
     required: 2,
   },
   {
@@ -75,7 +75,7 @@ const cases = [
     size: 'as fpga/spec, 32 B beats',
     parameters: front,
     work: 'commands',
-    budget: 20500,
+    budget: 15800,
     required: 1,
   },
   {
@@ -83,7 +83,7 @@ const cases = [
     size: 'as fpga/spec, 32 B beats',
     parameters: front,
     work: 'commands',
-    budget: 19000,
+    budget: 14000,
     required: 0.3,
   },
 ];

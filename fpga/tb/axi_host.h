@@ -26,14 +26,14 @@ template <class Data> std::vector<uint8_t> kept_bytes(const Data& data, uint64_t
 }
 
 // A host at ports register_* (AXI4-Lite) and collect_* (AXI4). It makes one access at a time and waits for
-// each response, and for the acceptance of each burst. The derived bench provides rtl(), place(),
-// begin_clock(), which ends with the evaluation before the rising edge, and end_clock().
+// each response, and for the acceptance of each burst. It takes responses up to four clocks late. The derived
+// bench provides rtl(), place(), begin_clock(), which ends with the evaluation before the rising edge, and
+// end_clock().
 template <class Bench> class AxiHost {
 public:
   // Resets the device and waits until it has initialized its lists.
   void begin() {
     auto& rtl = bench().rtl();
-    rtl.collect_bready = 1;
     rtl.reset = 1;
     step();
     step();
@@ -47,6 +47,7 @@ public:
     rtl.register_arvalid = 1;
     until("register_arready", [&] { return rtl.register_arready != 0; });
     rtl.register_arvalid = 0;
+    steps(++answers_ % late);
     rtl.register_rready = 1;
     uint32_t data = 0;
     until("register_rvalid", [&] {
@@ -83,6 +84,7 @@ public:
   // The response to a register write.
   uint32_t take_response() {
     auto& rtl = bench().rtl();
+    steps(++answers_ % late);
     rtl.register_bready = 1;
     uint32_t response = 0;
     until("register_bvalid", [&] {
@@ -123,6 +125,7 @@ public:
   // Steps clocks, up to and including the one in which the condition holds.
   template <class Condition> void until(const char* what, Condition condition) {
     for (unsigned clock = 0; clock < clock_limit; ++clock) {
+      take_burst_responses();
       bench().begin_clock();
       const bool is_so = condition();
       bench().end_clock();
@@ -133,6 +136,7 @@ public:
   }
 
   void step() {
+    take_burst_responses();
     bench().begin_clock();
     bench().end_clock();
   }
@@ -142,6 +146,14 @@ public:
   }
 
 private:
+  static constexpr uint32_t late = 5; // Clocks, less than.
+
+  // In most clocks.
+  void take_burst_responses() { bench().rtl().collect_bready = ++clocks_ % late != 0; }
+
+  uint32_t answers_ = 0;
+  uint32_t clocks_ = 0;
+
   Bench& bench() { return static_cast<Bench&>(*this); }
 };
 

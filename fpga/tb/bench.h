@@ -57,6 +57,7 @@ public:
   Coverage& operator=(const Coverage&) = delete;
   ~Coverage() {
 #if VM_COVERAGE
+    Verilated::threadContextp()->coveragep()->forcePerInstance(true);
     Verilated::threadContextp()->coveragep()->write();
 #endif
   }

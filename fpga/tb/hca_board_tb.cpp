@@ -217,5 +217,7 @@ private:
 int main(int count, char** arguments) {
   const uint64_t seed = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1;
   const uint32_t commands = count > 2 ? static_cast<uint32_t>(std::strtoul(arguments[2], nullptr, 10)) : 400;
-  return fpga_verbs::bench::Bench(seed).run(commands);
+  fpga_verbs::bench::Bench bench(seed);
+  const fpga_verbs::bench::Coverage coverage;
+  return bench.run(commands);
 }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "hca/kick/lane_choice.h"
 #include "virtual_kick_drive.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace fpga_verbs::bench {
@@ -14,10 +17,15 @@ protected:
   using DrivenVirtualKick::DrivenVirtualKick;
 
   void compare_state() {
-    const uint32_t lane = random_.below(lanes);
-    const uint32_t function = random_.below(functions);
+    const uint32_t step = place_.clock % 8;
+    if (step == 0)
+      asked_ = {
+          .lane = random_.below(lanes), .function = random_.below(functions), .level = random_.below(2)};
+    const auto [lane, function, level] = asked_;
     rtl_.query_lane = static_cast<uint8_t>(lane);
     rtl_.query_underlying_function = static_cast<uint8_t>(function);
+    rtl_.outlook_underlying_function = static_cast<uint8_t>(function);
+    rtl_.outlook_quality_of_service_level = static_cast<uint8_t>(level);
     rtl_.eval();
     const spec::control::LaneState state = model_.lane_state(lane);
     expect_value("commands on a lane", rtl_.query_commands, state.commands());
@@ -36,31 +44,84 @@ protected:
                  model_.shared_credits_free(hca::CreditKind::execution));
     expect_value("shared completion credits", free(completion.shared(), rtl_.shared_completion_credits_held),
                  model_.shared_credits_free(hca::CreditKind::completion));
-    compare_outlook(lane, function);
+    compare_outlook(step);
     if (left_to_drop_ != 0)
       return;
     expect_value("commands of a function", rtl_.query_function_commands, model_.commands(function));
     compare_inspected();
     const uint32_t number = live_[random_.below(static_cast<uint32_t>(live_.size()))];
-    const bool undecided = second_ && second_->pinned && second_->kick.queue_pair_number() == number;
+    // Pins of kicks that are under way, and of those that were refused or dropped in this clock.
+    uint32_t undecided = unpin_ && !unpin_->of_model && unpin_->number == number;
+    undecided += unpin_refused_ && unpin_refused_->number == number;
+    for (const std::optional<Stage>& stage : stages_)
+      undecided += stage && stage->pinned && stage->kick.queue_pair_number() == number;
     expect_value("pins of a queue pair", pins_[number % queue_pairs] - undecided,
                  queue_pair_state_cache_.pins(number));
   }
 
-  // Figures that send_queue_scheduler asks for.
-  void compare_outlook(uint32_t lane, uint32_t function) {
-    const hca::VirtualKickPort::Outlook outlook = model_.outlook(lane);
-    expect_value("room on a lane", rtl_.outlook_room, outlook.room);
-    expect_value("credits beyond a list", rtl_.outlook_credits, outlook.credits);
-    expect_value("fetched command on a lane", rtl_.outlook_has_fetched, outlook.has_fetched);
-    const uint32_t level = random_.below(2);
-    rtl_.outlook_underlying_function = static_cast<uint8_t>(function);
-    rtl_.outlook_quality_of_service_level = static_cast<uint8_t>(level);
-    rtl_.eval();
-    expect_value("entry to be read again", rtl_.outlook_lane_invalid, invalid_ >> (function * 2 + level) & 1);
-    if (left_to_drop_ == 0)
+  // The state behind the figures for send_queue_scheduler, of the lane and the level that are asked for.
+  struct Outlook {
+    uint32_t commands = 0;
+    uint32_t size = 0;             // of the list, as of two clocks before
+    std::array<uint32_t, 2> own{}; // credits, by CreditKind
+    std::array<uint32_t, 2> below_cap{};
+    std::array<uint32_t, 2> shared{};
+    uint64_t own_lanes = 0;
+    uint64_t shared_lanes = 0;
+    std::array<uint32_t, lanes> loads{};
+    bool dropping = false;
+  };
+
+  Outlook outlook() const {
+    Outlook now{.commands = static_cast<uint32_t>(model_.lane_state(asked_.lane).commands()),
+                .size = model_.list_size(asked_.lane),
+                .own_lanes =
+                    model_.lanes(asked_.function, static_cast<spec::QualityOfServiceLevel>(asked_.level)),
+                .shared_lanes = model_.shared_lanes(),
+                .dropping = left_to_drop_ != 0};
+    for (const hca::CreditKind kind : {hca::CreditKind::execution, hca::CreditKind::completion}) {
+      const hca::LaneCredits& credits = model_.credits(kind);
+      const auto at = static_cast<size_t>(kind);
+      now.own[at] = credits.own_free(asked_.lane);
+      now.below_cap[at] = credits.shared_cap(asked_.lane) -
+                          std::min(credits.shared_cap(asked_.lane), credits.shared_held(asked_.lane));
+      now.shared[at] = credits.shared_free();
+    }
+    for (uint32_t lane = 0; lane < lanes; ++lane)
+      now.loads[lane] = model_.load(lane);
+    return now;
+  }
+
+  // Figures that send_queue_scheduler asks for, each as of a number of clocks before.
+  void compare_outlook(uint32_t step) {
+    std::rotate(outlooks_.begin(), outlooks_.end() - 1, outlooks_.end());
+    outlooks_[0] = outlook();
+    expect_value("fetched command on a lane", rtl_.outlook_has_fetched,
+                 model_.outlook(asked_.lane).has_fetched);
+    expect_value("entry to be read again", rtl_.outlook_lane_invalid,
+                 invalid_ >> (asked_.function * 2 + asked_.level) & 1);
+    if (step != 7)
+      return;
+    expect_value("room on a lane", rtl_.outlook_room,
+                 outlooks_[0].size - std::min(outlooks_[0].size, outlooks_[2].commands));
+    const auto available = [this](hca::CreditKind kind) {
+      const auto at = static_cast<size_t>(kind);
+      return outlooks_[5].own[at] + std::min(outlooks_[4].shared[at], outlooks_[5].below_cap[at]);
+    };
+    const uint32_t credits =
+        std::min(available(hca::CreditKind::execution), available(hca::CreditKind::completion));
+    expect_value("credits beyond a list", rtl_.outlook_credits,
+                 credits - std::min(credits, outlooks_[5].commands));
+    if (outlooks_[5].dropping || outlooks_[4].dropping)
+      return;
+    const std::array<uint32_t, lanes>& loads = outlooks_[5].loads;
+    uint64_t idle = 0;
+    for (uint32_t lane = 0; lane < lanes; ++lane)
+      idle |= uint64_t{loads[lane] == 0} << lane;
+    if ((outlooks_[5].own_lanes | outlooks_[4].shared_lanes) != 0)
       expect_value("next lane of a level", rtl_.outlook_lane,
-                   model_.choose_lane(function, static_cast<spec::QualityOfServiceLevel>(level)));
+                   hca::least_loaded_lane(outlooks_[5].own_lanes, outlooks_[4].shared_lanes, idle,
+                                          [&](unsigned lane) { return loads[lane]; }));
   }
 
   // The lane of a queue pair, as it was a few clocks ago; where something was dropped since, not at all.
@@ -84,6 +145,14 @@ protected:
     least_inspected_ = ~0U;
     most_inspected_ = 0;
   }
+
+  struct Asked {
+    uint32_t lane = 0;
+    uint32_t function = 0;
+    uint32_t level = 0;
+  };
+  Asked asked_;
+  std::array<Outlook, 6> outlooks_; // the last first
 };
 
 } // namespace fpga_verbs::bench

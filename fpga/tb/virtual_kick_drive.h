@@ -69,13 +69,12 @@ protected:
         put(rtl_.finish_unit, finishes_[port].front(), port);
       }
     rtl_.pinned = 0;
-    if (pin_asked_) {
-      const auto number = static_cast<uint32_t>(second_->kick.queue_pair_number());
-      second_->pinned = number >> spec::queue_pair_index_bits == 0;
-      rtl_.pinned = second_->pinned;
-      pins_[number % queue_pairs] += second_->pinned;
+    if (std::optional<Stage>& asked = stages_[4]) { // in the clock before
+      const auto number = static_cast<uint32_t>(asked->kick.queue_pair_number());
+      asked->pinned = number >> spec::queue_pair_index_bits == 0;
+      rtl_.pinned = asked->pinned;
+      pins_[number % queue_pairs] += asked->pinned;
     }
-    pin_asked_ = false;
     drive_settings();
   }
 

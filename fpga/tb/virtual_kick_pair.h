@@ -38,9 +38,11 @@ protected:
     return listed_[kick.underlying_function()] < entry_credits_[kick.underlying_function()];
   }
 
+  bool has_command(uint32_t lane) const {
+    return model_.lane_state(lane).commands() > flying_[lane] && !first_dropped(lane);
+  }
   bool able(uint32_t lane) const {
-    return model_.lane_state(lane).commands() > flying_[lane] && !first_dropped(lane) &&
-           model_.credits(hca::CreditKind::execution).available(lane) != 0 &&
+    return has_command(lane) && model_.credits(hca::CreditKind::execution).available(lane) != 0 &&
            model_.credits(hca::CreditKind::completion).available(lane) != 0;
   }
 
@@ -54,8 +56,10 @@ protected:
   static constexpr uint32_t clock_limit = 1000;
   // Clocks in which a lane that can start, or has a command to discard, gets its turn.
   static constexpr uint32_t start_limit = 16 * (lanes + 2);
-  static constexpr uint32_t settle_clocks = 8; // before commands are dropped
-  static constexpr uint32_t out_entries = 16;
+  static constexpr uint32_t settle_clocks = 17;  // before commands are dropped
+  static constexpr uint32_t out_entries = 24;    // of started commands that room is kept for at least
+  static constexpr uint32_t refused_entries = 6; // that stop the intake
+  static constexpr uint32_t memory = 16;         // clocks
 
   // The credits that a lane took when it started.
   struct Taken {
@@ -109,22 +113,46 @@ protected:
   std::optional<KickUnit> scheduled_; // offered
   std::optional<KickUnit> collected_;
   bool scheduled_before_ = false;
-  std::optional<Stage> first_;
-  std::optional<Stage> second_;
-  bool pin_asked_ = false;
+  std::array<std::optional<Stage>, stages> stages_; // the first waits, the others never
+  bool open_ = true;                                // to kicks, as of the clock before
+  bool stays_ = false;                              // the kick of the first stage, as of the clock before
+  uint64_t lately_ = 0;      // clocks in which a kick left the first stage, the last in bit 0
   uint32_t invalid_ = 0;     // entries of the mapping table, by function and level
   bool fetch_asked_ = false; // for this one
   uint32_t fetched_entry_ = 0;
   uint32_t inspected_ = 0; // of live_
   uint32_t least_inspected_ = ~0U;
   uint32_t most_inspected_ = 0;
-  std::optional<KickUnit> due_; // has to come in the next clock: refused
-  bool due_refused_ = false;
+  std::deque<KickUnit> refusals_; // that have to come, before all others
+  // The pin that has to go in the next clock; of_model: the model's goes then too.
+  struct Unpin {
+    uint32_t number = 0;
+    bool of_model = false;
+  };
+  std::optional<Unpin> unpin_;
+  std::optional<Unpin> unpin_refused_;                  // a clock after that
+  std::vector<std::pair<uint32_t, FinishUnit>> ending_; // taken in the clock before, by port
+  // The last commands that left their lists.
+  struct Left {
+    uint64_t clock = 0;
+    uint32_t lane = 0;
+    uint32_t function = 0;
+  };
+  std::deque<Left> left_;
   std::deque<Taken> taken_;  // started, on their lists as yet
   std::deque<KickUnit> out_; // started, and off their lists
   std::array<uint32_t, lanes> flying_{};
   std::array<uint32_t, lanes> turns_{};
   std::array<uint32_t, lanes> discard_waited_{};
+  // By number and value: entry credits and sizes of lists, both of which count in two clocks.
+  std::array<std::optional<std::pair<uint32_t, uint32_t>>, 2> entry_credits_due_;
+  std::array<std::optional<std::pair<uint32_t, uint32_t>>, 2> sizes_due_;
+  // Of the last clocks: lanes with credits of their own, and below their cap; those that were divided anew.
+  std::array<Recent, 2> own_free_, below_cap_, credits_set_; // by CreditKind
+  // By queue pair: the lane that its last kick had, and when; and when its last command ended.
+  std::array<uint32_t, queue_pairs> decided_lane_{};
+  std::array<uint64_t, queue_pairs> decided_at_{};
+  std::array<uint64_t, queue_pairs> ended_at_{};
   std::vector<Running> running_;
   std::array<std::deque<FinishUnit>, ports> finishes_;
   std::array<uint32_t, ports> waited_{};

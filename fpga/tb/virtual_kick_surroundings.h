@@ -3,6 +3,8 @@
 #include "bench.h"
 #include "hca/kick/virtual_kick.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
@@ -17,11 +19,43 @@ constexpr uint32_t ports = 3;
 constexpr uint32_t unit_dwords = 4;
 constexpr uint64_t all_lanes = lanes == 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1;
 
-// A kick on its way through the two stages.
+constexpr uint32_t stages = 8;
+
+// A kick on its way through the stages; the lanes when the second chose one.
 struct Stage {
   spec::KickUnit kick;
   bool scheduled = false;
   bool pinned = false;
+  bool alone = false; // no other has passed the stages since a while
+  uint64_t own = 0;
+  uint64_t shared = 0;
+  uint64_t idle = 0;
+  std::array<uint32_t, lanes> loads{};
+};
+
+// The state in each of the last clocks: a bit for each lane or function.
+class Recent {
+public:
+  void note(uint64_t now) {
+    for (size_t age = bits_.size() - 1; age != 0; --age)
+      bits_[age] = bits_[age - 1];
+    bits_[0] = now;
+  }
+  bool ever(uint32_t number) const {
+    uint64_t any = 0;
+    for (const uint64_t bits : bits_)
+      any |= bits;
+    return (any >> number & 1) != 0;
+  }
+  bool always(uint32_t number) const {
+    uint64_t all = ~uint64_t{0};
+    for (const uint64_t bits : bits_)
+      all &= bits;
+    return (all >> number & 1) != 0;
+  }
+
+private:
+  std::array<uint64_t, 8> bits_{};
 };
 struct Running {
   spec::KickUnit kick;

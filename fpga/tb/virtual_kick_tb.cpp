@@ -3,13 +3,17 @@
 //
 // The shape (TRANSMIT_VIRTUAL_LANES and the other parameters) is given to Verilator and, by the same names,
 // to this file. The model does in its order what the RTL does in one clock from the state before it: start,
-// then the kick of the second stage, then what has finished. Entries of the mapping table that are read again
-// are the bench's: the model is told what was read.
+// then the kick of the last stage, then what was finished in the clock before. The RTL leads it: bits by lane
+// follow what they stand for by some clocks, so the bench checks that a decision is right for the state of
+// one of these clocks, and that one which takes something has it. Entries of the mapping table that are read
+// again are the bench's: the model is told what was read.
+#include "hca/kick/lane_choice.h"
 #include "virtual_kick_compare.h"
 #include "virtual_kick_stream.h"
 
 #include <verilated.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -57,28 +61,23 @@ public:
 private:
   // The model does what the RTL does in this clock.
   void follow() {
+    const size_t refusals = refusals_.size();
     expect_started();
     expect_value("dropping", rtl_.dropping, dropping_clocks_ != 0);
-    // Refused by the RTL: whether it is right, the model tells.
-    const bool refuses = rtl_.release_buffer && !rtl_.command_stale;
-    expect_fetch();
+    follow_unpin();
+    const bool fetches = expect_fetch();
+    note_state();
     follow_starting();
-    const bool leaves = second_ && !fetch_asked_ && dropping_clocks_ == 0 && follow_second(refuses);
+    const bool unpins_refused = unpin_.has_value();
+    follow_last();
     follow_left();
     follow_discarded();
-    if (!leaves)
-      expect_value("PCB given back", rtl_.release_buffer, 0);
     expect_value("command dropped", rtl_.dropped, rtl_.dropped && left_to_drop_ != 0);
-    if (!leaves)
-      expect_value("stale command", rtl_.command_stale, rtl_.dropped);
-    expect_value("pin", rtl_.pin, first_ && (!second_ || leaves));
-    if (rtl_.pin)
-      expect_value("queue pair to pin", rtl_.pin_queue_pair_number, first_->kick.queue_pair_number());
-    follow_finishes(refuses && second_->pinned);
-    if (leaves)
-      second_.reset();
-    follow_first();
+    follow_finishes(unpins_refused);
+    follow_stages(fetches);
     follow_settings();
+    open_ = !rtl_.drop && dropping_clocks_ == 0 && refusals < refused_entries;
+    stays_ = rtl_.drop || dropping_clocks_ != 0;
     follow_drop();
     // As soon as it starts a lane holds credits for a command that is on its list as yet.
     if (const char* contradiction = taken_.empty() ? model_.verify() : nullptr; contradiction != nullptr) {
@@ -89,54 +88,104 @@ private:
     }
   }
 
-  // A kick that has to choose a lane waits for an entry that is to be read again.
-  void expect_fetch() {
+  // The pin of a command that ended, or was refused or dropped, in the clock before.
+  void follow_unpin() {
+    expect_value("unpin", rtl_.unpin, unpin_.has_value());
+    if (unpin_) {
+      expect_value("queue pair to unpin", rtl_.unpin_queue_pair_number, unpin_->number);
+      --pins_[unpin_->number % queue_pairs];
+    }
+    unpin_ = std::exchange(unpin_refused_, std::nullopt);
+  }
+
+  // A kick waits in the first stage for an entry that is to be read again.
+  bool expect_fetch() {
     fetch_asked_ = false;
-    if (second_ && second_->pinned && has_entry_credit(second_->kick) && dropping_clocks_ == 0) {
-      const KickUnit& kick = second_->kick;
-      fetched_entry_ = static_cast<uint32_t>(kick.underlying_function()) * 2 +
-                       static_cast<uint32_t>(kick.quality_of_service_level());
-      const auto number = static_cast<uint32_t>(kick.queue_pair_number());
-      fetch_asked_ = (invalid_ >> fetched_entry_ & 1) != 0 && model_.queue_pair_lane(number).commands == 0;
+    if (const std::optional<Stage>& first = stages_[0]) {
+      fetched_entry_ = static_cast<uint32_t>(first->kick.underlying_function()) * 2 +
+                       static_cast<uint32_t>(first->kick.quality_of_service_level());
+      fetch_asked_ = (invalid_ >> fetched_entry_ & 1) != 0;
     }
     expect_value("entry of the mapping table asked for", rtl_.fetch_lanes, fetch_asked_);
     if (!fetch_asked_)
-      return;
+      return false;
     ++fetches_;
     expect_value("which entry is asked for",
                  rtl_.fetch_lanes_underlying_function * 2U + rtl_.fetch_lanes_quality_of_service_level,
                  fetched_entry_);
+    return true;
   }
 
-  // A command that was refused in the clock before, or has left its list and waited for room.
+  // Notes the state that decisions of the next clocks may go by.
+  void note_state() {
+    std::array<uint64_t, 2> own{};
+    std::array<uint64_t, 2> below_cap{};
+    uint64_t idle = 0;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      const uint64_t bit = uint64_t{1} << lane;
+      idle |= model_.load(lane) == 0 ? bit : 0;
+      for (const hca::CreditKind kind : {hca::CreditKind::execution, hca::CreditKind::completion}) {
+        const hca::LaneCredits& credits = model_.credits(kind);
+        own[static_cast<size_t>(kind)] |= credits.own_free(lane) != 0 ? bit : 0;
+        below_cap[static_cast<size_t>(kind)] |=
+            credits.shared_held(lane) < credits.shared_cap(lane) ? bit : 0;
+      }
+    }
+    for (size_t kind = 0; kind < 2; ++kind) {
+      own_free_[kind].note(own[kind]);
+      below_cap_[kind].note(below_cap[kind]);
+    }
+    if (std::optional<Stage>& first = stages_[0]) { // if it goes on
+      first->idle = idle;
+      for (uint32_t lane = 0; lane < lanes; ++lane)
+        first->loads[lane] = model_.load(lane);
+      first->own = model_.lanes(static_cast<unsigned>(first->kick.underlying_function()),
+                                first->kick.quality_of_service_level());
+    }
+    if (std::optional<Stage>& second = stages_[1])
+      second->shared = model_.shared_lanes();
+  }
+
+  // Refused commands, in order, and those that have left their list, when there is room.
   void expect_started() {
-    const bool is_out = rtl_.kick_started && !due_refused_;
     expect_value("kick corrupted", rtl_.kick_corrupted, 0);
-    if (due_refused_)
-      expect_value("kick refused", rtl_.kick_started, 1);
-    if (is_out && out_.empty())
-      differ(place_, "kick started that has not left its list", 1, 0);
-    if (is_out)
-      expect_value("credit of a kick that is started", rtl_.kick_started_credit, 1);
-    if (!out_.empty() && rtl_.kick_started_credit && !due_refused_)
-      expect_value("kick started", rtl_.kick_started, 1);
+    expect_value("kick started", rtl_.kick_started,
+                 rtl_.kick_started_credit && (!refusals_.empty() || !out_.empty()));
     if (!rtl_.kick_started)
       return;
-    const KickUnit expected = due_refused_ ? *due_ : out_.front();
+    const bool is_refused = !refusals_.empty();
+    std::deque<KickUnit>& from = is_refused ? refusals_ : out_;
+    const KickUnit expected = from.front();
+    from.pop_front();
     const auto unit = get<KickUnit>(rtl_.kick_started_unit);
     for (uint32_t dword = 0; dword < unit_dwords; ++dword)
       expect_value("data unit started", unit.dwords[dword], expected.dwords[dword]);
-    due_.reset();
-    if (due_refused_) {
+    if (is_refused) {
       ++refused_;
-      due_refused_ = false;
       return;
     }
-    out_.pop_front();
     ++started_;
     shared_ += unit.execution_credit_shared() != 0 || unit.completion_credit_shared() != 0;
     running_.push_back({.kick = unit, .port = random_.below(ports)});
     collect_buffer_.release(static_cast<uint16_t>(unit.physical_collect_buffer()));
+  }
+
+  // A credit that a lane takes: its own if it has one, as far as it knows.
+  hca::CreditSource take_credit(hca::CreditKind kind, uint32_t lane, bool is_shared) {
+    const auto at = static_cast<size_t>(kind);
+    hca::LaneCredits& credits = model_.credits(kind);
+    const bool divided = credits_set_[at].ever(lane);
+    if (is_shared) {
+      expect_value("shared credit that is there", credits.shared_free() != 0, 1);
+      if (!divided)
+        expect_value("shared credit below the cap", credits.shared_held(lane) < credits.shared_cap(lane), 1);
+      expect_value("shared credit of a lane that has its own", own_free_[at].always(lane), 0);
+    } else if (!divided) {
+      expect_value("credit of its own", credits.own_free(lane) != 0, 1);
+    }
+    const hca::CreditSource source = is_shared ? hca::CreditSource::shared : hca::CreditSource::own;
+    credits.take_from(lane, source);
+    return source;
   }
 
   // A lane that starts has a command that is neither started nor dropped, and takes its credits now. One that
@@ -144,11 +193,12 @@ private:
   void follow_starting() {
     if (rtl_.starting) {
       const uint32_t lane = rtl_.starting_lane;
-      if (!able(lane))
-        differ(place_, "lane that starts without a command or a credit", lane, lanes);
-      taken_.push_back({.lane = lane,
-                        .execution = model_.credits(hca::CreditKind::execution).take(lane),
-                        .completion = model_.credits(hca::CreditKind::completion).take(lane)});
+      if (!has_command(lane))
+        differ(place_, "lane that starts without a command", lane, lanes);
+      taken_.push_back(
+          {.lane = lane,
+           .execution = take_credit(hca::CreditKind::execution, lane, rtl_.starting_execution_shared),
+           .completion = take_credit(hca::CreditKind::completion, lane, rtl_.starting_completion_shared)});
       ++flying_[lane];
       turns_[lane] = 0;
     }
@@ -176,9 +226,17 @@ private:
     unit.set_execution_credit_shared(taken.execution == hca::CreditSource::shared);
     unit.set_completion_credit_shared(taken.completion == hca::CreditSource::shared);
     --flying_[taken.lane];
-    --listed_[unit.underlying_function()];
+    note_left(unit, taken.lane);
     on_list_.reset(unit.physical_collect_buffer());
     out_.push_back(unit);
+  }
+
+  void note_left(const KickUnit& unit, uint32_t lane) {
+    const auto function = static_cast<uint32_t>(unit.underlying_function());
+    --listed_[function];
+    left_.push_back({.clock = place_.clock, .lane = lane, .function = function});
+    if (left_.size() > 4)
+      left_.pop_front();
   }
 
   // A dropped command that was the first of its list is discarded.
@@ -191,7 +249,7 @@ private:
     expect_value("PCB of a dropped command", rtl_.discarded_physical_collect_buffer, buffer);
     dropped_.reset(buffer);
     on_list_.reset(buffer);
-    --listed_[unit.underlying_function()];
+    note_left(unit, rtl_.discarded_lane);
     discard_waited_[rtl_.discarded_lane] = 0; // the next one's wait
     ++discarded_;
   }
@@ -222,60 +280,104 @@ private:
         continue;
       dropped_.set(buffer);
       ++left_to_drop_;
+      ended_at_[dropped_number_ % queue_pairs] = place_.clock + entries;
     }
   }
 
-  // Lets the model do one step that may send `room` data units on; the last that it sent.
-  std::optional<KickUnit> step_model(size_t room) {
+  // The model processes what has finished; it cannot start a command.
+  void step_model() {
     kicks_started_.clear();
-    while (kicks_started_.credits() > room)
+    while (kicks_started_.has_credit())
       kicks_started_.push({});
-    const size_t before = kicks_started_.size();
     model_.step();
-    if (kicks_started_.size() == before)
-      return std::nullopt;
-    while (kicks_started_.size() > 1)
-      kicks_started_.pop();
-    return kicks_started_.front();
+    expect_value("commands started by the model", kicks_started_.credits(), 0);
   }
 
-  // The kick of the second stage is listed, refused, or dropped for its queue pair is gone. False: it waits
-  // until it can be refused.
-  bool follow_second(bool refuses) {
-    const KickUnit& kick = second_->kick;
-    const auto function = static_cast<unsigned>(kick.underlying_function());
-    const uint32_t commands = model_.commands(function);
-    const uint64_t stale = counters_.function[function].commands_stale;
-    if (second_->scheduled)
-      kicks_scheduled_.push(kick);
-    else
-      kicks_collected_.push(kick);
-    const std::optional<KickUnit> sent = step_model(refuses ? 1 : 0);
-    if (!kicks_scheduled_.empty() || !kicks_collected_.empty()) {
-      kicks_scheduled_.clear();
-      kicks_collected_.clear();
-      expect_value("kick that is refused", refuses, rtl_.kick_started_credit);
-      return false;
-    }
-    if (refuses) {
-      due_ = sent;
-      due_refused_ = true;
-    }
-    const bool is_stale = counters_.function[function].commands_stale != stale;
-    const bool is_listed = model_.commands(function) != commands;
-    listed_[function] += is_listed;
-    if (is_listed)
+  // The kick of the last stage is listed, refused, or given back for its queue pair is gone.
+  void follow_last() {
+    const std::optional<Stage>& last = stages_[stages - 1];
+    const bool is_stale = rtl_.command_stale && !rtl_.dropped;
+    const bool refuses = rtl_.release_buffer && !is_stale;
+    expect_value("kicks that leave the last stage",
+                 uint32_t{rtl_.listed} + uint32_t{is_stale} + uint32_t{refuses}, last.has_value());
+    if (!last)
+      return;
+    const KickUnit& kick = last->kick;
+    const auto function = static_cast<uint32_t>(kick.underlying_function());
+    const auto number = static_cast<uint32_t>(kick.queue_pair_number());
+    const uint32_t lane = rtl_.listed_lane;
+    check_lane(*last, lane);
+    if (rtl_.listed) {
+      expect_value("command listed whose queue pair is pinned", last->pinned, 1);
+      expect_value("entry credit of a command that is listed", has_entry_credit(kick), 1);
+      expect_value("room for a command that is listed",
+                   model_.lane_state(lane).commands() < model_.list_size(lane), 1);
+      expect_value("queue pair pinned", queue_pair_state_cache_.pin(number), 1);
+      model_.list(kick, lane);
+      ++listed_[function];
       on_list_.set(kick.physical_collect_buffer());
-    stale_ += is_stale;
-    full_ += refuses && has_entry_credit(kick);
-    expect_value("PCB given back", rtl_.release_buffer, !is_listed);
-    expect_value("stale command", rtl_.command_stale, is_stale);
-    if (!is_listed)
-      expect_value("which PCB is given back", rtl_.release_physical_collect_buffer,
-                   kick.physical_collect_buffer());
-    if (is_stale)
+      return;
+    }
+    expect_value("which PCB is given back", rtl_.release_physical_collect_buffer,
+                 kick.physical_collect_buffer());
+    collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
+    if (is_stale) {
+      expect_value("stale command whose queue pair is pinned", last->pinned, 0);
+      expect_value("entry credit of a stale command", has_entry_credit(kick), 1);
       expect_value("function of a stale command", rtl_.counted_underlying_function, function);
-    return true;
+      ++stale_;
+      return;
+    }
+    // Commands that left their list in the last two clocks may still count.
+    uint32_t of_function = listed_[function];
+    uint32_t of_lane = static_cast<uint32_t>(model_.lane_state(lane).commands());
+    for (const Left& left : left_)
+      if (left.clock + 2 >= place_.clock) {
+        of_function += left.function == function;
+        of_lane += left.lane == lane;
+      }
+    const bool was_free = of_function < entry_credits_[function];
+    const bool had_room = of_lane < model_.list_size(lane);
+    expect_value("command refused that could be listed", was_free && (!last->pinned || had_room), 0);
+    full_ += was_free;
+    KickUnit refused = kick;
+    refused.set_origin(spec::KickOrigin::send_queue_mode);
+    refusals_.push_back(refused);
+    if (last->pinned)
+      unpin_refused_ = {.number = number};
+  }
+
+  // The lane of a kick: that of the last kick of its queue pair while that was under way, or has commands
+  // there, or had until just now; else one of the least loaded when it was chosen, and by the rule if no
+  // other kick was near.
+  void check_lane(const Stage& stage, uint32_t lane) {
+    const auto number = static_cast<uint32_t>(stage.kick.queue_pair_number());
+    const uint32_t index = number % queue_pairs;
+    const hca::VirtualKickPort::QueuePairLane held = model_.queue_pair_lane(number);
+    const bool follows = place_.clock - decided_at_[index] < 5 && place_.clock >= 5;
+    const uint32_t last = decided_lane_[index];
+    decided_lane_[index] = lane;
+    decided_at_[index] = place_.clock;
+    if (follows) {
+      expect_value("lane of a queue pair's last kick", lane, last);
+      return;
+    }
+    if (held.commands != 0) {
+      expect_value("lane of a queue pair with commands", lane, held.lane);
+      return;
+    }
+    if (lane == held.lane && place_.clock - ended_at_[index] < 16)
+      return;
+    const uint64_t usable = stage.own | stage.shared;
+    if (usable == 0) // the map was changed meanwhile
+      return;
+    const auto load = [&](unsigned of) { return stage.loads[of]; };
+    const uint32_t least = hca::least_loaded_lane(stage.own, stage.shared, stage.idle, load);
+    expect_value("lane of its level", usable >> lane & 1, 1);
+    expect_value("load of the lane", static_cast<uint64_t>(hca::load_class(load(lane))),
+                 static_cast<uint64_t>(hca::load_class(load(least))));
+    if (stage.alone)
+      expect_value("lane of a queue pair that is on none", lane, least);
   }
 
   // Units are taken that together return a credit of each kind and end a command at most; no unit is left
@@ -283,8 +385,7 @@ private:
   void follow_finishes(bool unpins_refused) {
     const bool may_end = !unpins_refused && dropping_clocks_ == 0;
     bool ends = false;
-    uint32_t ended = 0;
-    uint32_t taken_units = 0;
+    std::vector<std::pair<uint32_t, FinishUnit>> taken;
     uint32_t offered = 0;
     uint32_t execution = 0;
     uint32_t completion = 0;
@@ -292,61 +393,91 @@ private:
       if (finishes_[port].empty())
         continue;
       const FinishUnit unit = finishes_[port].front();
-      const bool taken = (rtl_.finish_ready >> port & 1) != 0;
-      waited_[port] = taken ? 0 : waited_[port] + 1;
+      const bool is_taken = (rtl_.finish_ready >> port & 1) != 0;
+      waited_[port] = is_taken ? 0 : waited_[port] + 1;
       if (waited_[port] > clock_limit)
         differ(place_, "clocks that a finished command waited", waited_[port], clock_limit);
       if (unit.finished() != 0 && !may_end)
-        expect_value("finished command taken", taken, 0);
+        expect_value("finished command taken", is_taken, 0);
       offered += unit.finished() == 0 || may_end;
-      if (!taken)
+      if (!is_taken)
         continue;
-      ++taken_units;
       execution += unit.execution_credit_returned() != 0;
       completion += unit.completion_credit_returned() != 0;
       if (unit.finished() != 0) {
         expect_value("second finished command in a clock", ends, 0);
         ends = true;
-        ended = static_cast<uint32_t>(unit.queue_pair_number());
+        unpin_ = {.number = static_cast<uint32_t>(unit.queue_pair_number()), .of_model = true};
       }
-      finish_links_[port].push(unit);
+      taken.emplace_back(port, unit);
       finishes_[port].pop_front();
     }
-    expect_value("finish taken", taken_units != 0, offered != 0);
+    expect_value("finish taken", !taken.empty(), offered != 0);
     expect_value("second execution credit in a clock", execution > 1, 0);
     expect_value("second completion credit in a clock", completion > 1, 0);
-    step_model(0);
-    expect_value("unpin", rtl_.unpin, ends || unpins_refused || rtl_.dropped);
-    if (!rtl_.unpin)
-      return;
-    const uint32_t number = ends           ? ended
-                            : rtl_.dropped ? dropped_number_
-                                           : static_cast<uint32_t>(second_->kick.queue_pair_number());
-    expect_value("queue pair to unpin", rtl_.unpin_queue_pair_number, number);
-    --pins_[number % queue_pairs];
+    if (rtl_.dropped)
+      unpin_ = {.number = dropped_number_};
+    // The model processes those of the clock before.
+    for (const auto& [port, unit] : ending_) {
+      finish_links_[port].push(unit);
+      if (unit.finished() != 0)
+        ended_at_[unit.queue_pair_number() % queue_pairs] = place_.clock;
+    }
+    step_model();
+    ending_ = std::move(taken);
   }
 
-  void follow_first() {
-    const bool room = !first_ || rtl_.pin;
-    if (rtl_.pin) {
-      second_ = first_;
-      first_.reset();
-      pin_asked_ = true;
+  // Kicks go on to the next stage; the first waits for its entry, and while commands are dropped.
+  void follow_stages(bool fetches) {
+    std::optional<Stage>& first = stages_[0];
+    expect_value("pin", rtl_.pin, stages_[3].has_value());
+    if (stages_[3])
+      expect_value("queue pair to pin", rtl_.pin_queue_pair_number, stages_[3]->kick.queue_pair_number());
+    const bool leaves = first && !fetches && !stays_;
+    const bool takes = open_ && (!first || leaves);
+    for (uint32_t stage = stages - 1; stage > 1; --stage)
+      stages_[stage] = std::exchange(stages_[stage - 1], std::nullopt);
+    stages_[1].reset();
+    if (leaves) {
+      first->alone = (lately_ & 0xffff) == 0;
+      stages_[1] = std::exchange(first, std::nullopt);
     }
+    lately_ = lately_ << 1 | uint64_t{leaves};
     const bool scheduled = scheduled_ && rtl_.kick_scheduled_ready;
     const bool collected = collected_ && rtl_.kick_collected_ready;
-    expect_value("kicks taken", uint64_t{scheduled} + collected, room && (scheduled_ || collected_));
+    expect_value("kicks taken", uint64_t{scheduled} + collected, takes && (scheduled_ || collected_));
     if (scheduled && collected_ && scheduled_before_)
       differ(place_, "kick of the scheduler before its turn", 1, 0);
     if (scheduled || collected)
       scheduled_before_ = scheduled;
     if (scheduled)
-      first_ = {.kick = *std::exchange(scheduled_, std::nullopt), .scheduled = true};
+      first = {.kick = *std::exchange(scheduled_, std::nullopt), .scheduled = true};
     if (collected)
-      first_ = {.kick = *std::exchange(collected_, std::nullopt)};
+      first = {.kick = *std::exchange(collected_, std::nullopt)};
+  }
+
+  // Kicks that were looked up before go by what was there: entry credits and sizes of lists count two clocks
+  // later.
+  void follow_sizes() {
+    if (entry_credits_due_[1]) {
+      const auto [function, credits] = *entry_credits_due_[1];
+      model_.set_entry_credits(function, credits);
+      entry_credits_[function] = credits;
+    }
+    entry_credits_due_[1] = std::exchange(entry_credits_due_[0], std::nullopt);
+    if (rtl_.set_entry_credits)
+      entry_credits_due_[0] = {rtl_.set_entry_credits_underlying_function, rtl_.set_entry_credits_credits};
+    if (sizes_due_[1])
+      model_.set_list_size(sizes_due_[1]->first, sizes_due_[1]->second);
+    sizes_due_[1] = std::exchange(sizes_due_[0], std::nullopt);
+    if (rtl_.set_list_size)
+      sizes_due_[0] = {rtl_.set_list_size_lane, rtl_.set_list_size_commands};
   }
 
   void follow_settings() {
+    const uint64_t divided = uint64_t{1} << rtl_.set_credits_lane;
+    credits_set_[0].note(rtl_.set_execution_credits ? divided : 0);
+    credits_set_[1].note(rtl_.set_completion_credits ? divided : 0);
     if (rtl_.set_lanes)
       expect_value(
           "lanes allowed", rtl_.set_lanes_allowed,
@@ -356,16 +487,11 @@ private:
     if (rtl_.set_shared_lanes)
       expect_value("shared lanes allowed", rtl_.set_shared_lanes_allowed,
                    model_.set_shared_lanes(rtl_.set_lanes_lanes));
-    if (rtl_.set_entry_credits) {
-      model_.set_entry_credits(rtl_.set_entry_credits_underlying_function, rtl_.set_entry_credits_credits);
-      entry_credits_[rtl_.set_entry_credits_underlying_function] = rtl_.set_entry_credits_credits;
-    }
+    follow_sizes();
     if (rtl_.fetched_lanes)
       invalid_ &= ~(1U << fetched_entry_);
     if (rtl_.invalidate_lanes)
       invalid_ |= static_cast<uint32_t>(rtl_.invalidate_lanes_entries);
-    if (rtl_.set_list_size)
-      model_.set_list_size(rtl_.set_list_size_lane, rtl_.set_list_size_commands);
     const unsigned lane = rtl_.set_credits_lane;
     if (rtl_.set_execution_credits)
       model_.credits(hca::CreditKind::execution)

@@ -1,6 +1,7 @@
 #include "rtl/virtual_kick_rtl.h"
 
 #include "Vvirtual_kick.h"
+#include "hca/kick/lane_choice.h"
 
 #include <verilated.h>
 
@@ -13,9 +14,9 @@ namespace fpga_verbs::rtl {
 namespace {
 
 // Clocks for which a unit can be inside the RTL without a visible sign.
-constexpr unsigned pipeline_clocks = 16;
-// Clocks of a drop before the first command is dropped.
-constexpr unsigned settle_clocks = 8;
+constexpr unsigned pipeline_clocks = 24;
+// Clocks in which a command that was listed, or for which a credit has come back, may start.
+constexpr unsigned start_clocks = 12;
 constexpr unsigned unit_dwords = spec::KickUnit::bytes / sizeof(uint32_t);
 static_assert(spec::FinishUnit::bytes == spec::KickUnit::bytes);
 using hca::CreditKind;
@@ -100,7 +101,7 @@ bool VirtualKickRtl::clock() {
   const bool took_kick = follow_kicks();
   const bool took_finish = follow_finishes();
   const bool waits = rtl_->fetch_lanes;
-  moved_ = rtl_->starting || rtl_->listed || took_finish;
+  moving_ = rtl_->starting || rtl_->listed || took_finish ? start_clocks : moving_ - (moving_ != 0);
   rtl_->clock = 1;
   rtl_->eval();
   rtl_->pinned = pinned;
@@ -119,7 +120,7 @@ void VirtualKickRtl::drive() {
   rtl_->kick_collected = !waits && !ports_.kicks_collected.empty();
   if (rtl_->kick_collected)
     put(rtl_->kick_collected_unit, ports_.kicks_collected.front());
-  rtl_->kick_started_credit = ports_.kicks_started.has_credit(2);
+  rtl_->kick_started_credit = ports_.kicks_started.has_credit();
   unsigned finish = 0;
   for (unsigned port = 0; port < finish_ports; ++port)
     if (!ports_.finishes[port]->empty()) {
@@ -129,8 +130,7 @@ void VirtualKickRtl::drive() {
   rtl_->finish = static_cast<uint8_t>(finish);
 }
 
-// Whether every list, and the entry credits of every function, can take all kicks of the two stages and one
-// more.
+// Whether every list, and the entry credits of every function, can take all kicks of the stages and one more.
 bool VirtualKickRtl::has_room_everywhere() const {
   const size_t kicks = taken_.size() + 1;
   for (unsigned lane = 0; lane < ports_.parameters.transmit_virtual_lanes; ++lane)
@@ -142,10 +142,10 @@ bool VirtualKickRtl::has_room_everywhere() const {
   return true;
 }
 
-// Whether room is short but may appear by itself: kicks are in the two stages, or commands are started now or
-// in the next clock and have not left their list, or are being dropped.
+// Whether room is short but may appear by itself: kicks are in the stages, or commands are started now or in
+// the next clocks and have not left their list, or are being dropped.
 bool VirtualKickRtl::room_is_due() const {
-  const bool moves = !taken_.empty() || moved_ || leaving_ != 0 || dropped_ != 0;
+  const bool moves = !taken_.empty() || moving_ != 0 || leaving_ != 0 || dropped_ != 0;
   return moves && !has_room_everywhere();
 }
 
@@ -177,10 +177,11 @@ bool VirtualKickRtl::follow_started() {
 void VirtualKickRtl::count_joined(const spec::KickUnit& kick, unsigned lane) {
   const auto function = static_cast<uint8_t>(kick.underlying_function());
   auto& waits = ports_.counters.function[function].credit_waits;
-  waits[0] += is_credit_free(CreditKind::execution, lane) ? 0 : 1;
-  waits[1] += is_credit_free(CreditKind::completion, lane) ? 0 : 1;
+  waits[0] += credits_free(CreditKind::execution, lane) != 0 ? 0 : 1;
+  waits[1] += credits_free(CreditKind::completion, lane) != 0 ? 0 : 1;
   on_lists_[lane].push_back(function);
   ++listed_of_[function];
+  ++loads_[lane];
   QueuePairLane& held = lane_of(kick.queue_pair_number());
   held.lane = lane;
   ++held.commands;
@@ -196,12 +197,13 @@ void VirtualKickRtl::count_left(unsigned lane) {
 
 // One command less binds the queue pair to its lane.
 void VirtualKickRtl::end_command(uint32_t queue_pair_number) {
-  if (--lane_of(queue_pair_number).commands == 0 && ports_.waiting_for_room.any())
+  QueuePairLane& held = lane_of(queue_pair_number);
+  --loads_[held.lane];
+  if (--held.commands == 0 && ports_.waiting_for_room.any())
     ports_.waiting_for_room.unbind(queue_pair_number);
-  ports_.queue_pairs.unpin(queue_pair_number);
 }
 
-// A kick leaves the second stage: to a list, or its PCB is returned. Others are accepted.
+// A kick leaves the last stage: to a list, or its PCB is returned. Others are accepted.
 bool VirtualKickRtl::follow_kicks() {
   if (rtl_->listed || rtl_->release_buffer) {
     const spec::KickUnit kick = taken_.front();
@@ -229,64 +231,65 @@ bool VirtualKickRtl::follow_kicks() {
   return rtl_->listed || rtl_->release_buffer || scheduled || collected;
 }
 
-// Commands that end, finished or dropped, unpin their queue pair; so does a refused one.
+// Commands end, finished or dropped. Their pins, and those of refused ones, go a clock or two later.
 bool VirtualKickRtl::follow_finishes() {
+  if (rtl_->unpin)
+    ports_.queue_pairs.unpin(rtl_->unpin_queue_pair_number);
   const unsigned took = rtl_->finish & rtl_->finish_ready;
-  bool ended = false;
   for (unsigned port = 0; port < finish_ports; ++port)
     if ((took >> port & 1) != 0) {
       const spec::FinishUnit unit = ports_.finishes[port]->front();
       ports_.finishes[port]->pop();
-      if (unit.finished() != 0) {
-        ended = true;
+      if (unit.finished() != 0)
         end_command(unit.queue_pair_number());
-      }
     }
   if (rtl_->dropped) {
-    ended = true;
     ++dropped_;
     ++ports_.counters.function[rtl_->counted_underlying_function].commands_stale;
-    end_command(rtl_->unpin_queue_pair_number);
+    end_command(rtl_->drop_queue_pair_number);
   }
-  if (rtl_->unpin && !ended)
-    ports_.queue_pairs.unpin(rtl_->unpin_queue_pair_number);
   if (took != 0)
     ports_.waiting_for_room.notice();
   return took != 0;
 }
 
-// Kicks in the two stages of the RTL come before a fetched command.
+// From the state that the RTL tells without a clock: no time passes here. Kicks in its stages come before a
+// fetched command.
 hca::VirtualKickPort::Outlook VirtualKickRtl::outlook(unsigned lane) const {
-  rtl_->query_lane = static_cast<uint8_t>(lane);
-  rtl_->eval();
-  const auto beyond = [&](uint32_t amount) {
-    return amount - std::min(amount, static_cast<uint32_t>(taken_.size()));
+  const auto beyond = [](uint32_t amount, size_t less) {
+    return amount - std::min(amount, static_cast<uint32_t>(less));
   };
-  return {.room = beyond(rtl_->outlook_room),
-          .credits = beyond(rtl_->outlook_credits),
+  const uint32_t credits =
+      std::min(credits_free(CreditKind::execution, lane), credits_free(CreditKind::completion, lane));
+  const uint32_t commands = listed(lane);
+  return {.room = beyond(list_sizes_[lane], commands + taken_.size()),
+          .credits = beyond(credits, commands + taken_.size()),
           .has_fetched = rtl_->outlook_has_fetched != 0};
 }
 
+// The lane that the RTL would choose once all that has gone in has joined.
 unsigned VirtualKickRtl::choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) {
   rtl_->outlook_underlying_function = static_cast<uint8_t>(underlying_function);
   rtl_->outlook_quality_of_service_level = static_cast<uint8_t>(level);
   rtl_->eval();
-  if (rtl_->outlook_lane_invalid) {
+  if (rtl_->outlook_lane_invalid)
     read_lanes(underlying_function, level);
-    rtl_->eval();
-  }
-  return rtl_->outlook_lane;
+  uint64_t idle = 0;
+  for (unsigned lane = 0; lane < ports_.parameters.transmit_virtual_lanes; ++lane)
+    idle |= uint64_t{loads_[lane] == 0} << lane;
+  return hca::least_loaded_lane(lanes(underlying_function, level), shared_lanes(), idle,
+                                [this](unsigned lane) { return loads_[lane]; });
 }
 
-// The command listed in the clock of the drop, or started before, comes first.
+// Commands that are under way to or from a list come first. The pin of the last one goes a clock after the
+// drop.
 void VirtualKickRtl::drop(uint32_t queue_pair_number) {
   ports_.waiting_for_room.release(queue_pair_number);
   rtl_->drop_queue_pair_number = queue_pair_number;
   strobe(rtl_->drop);
-  for (unsigned settling = 0; settling < settle_clocks; ++settling)
-    clock();
   while (rtl_->dropping)
     clock();
+  clock();
   quiet_ = 0;
   self_.wake();
 }
@@ -308,7 +311,7 @@ template <class Input> void VirtualKickRtl::strobe(Input& input) {
   input = 1;
   if (clock())
     quiet_ = 0;
-  moved_ = true;
+  moving_ = start_clocks;
   input = 0;
 }
 
@@ -413,10 +416,11 @@ uint32_t VirtualKickRtl::shared_credits_free(CreditKind kind) const {
   return shared - std::min(shared, held);
 }
 
-bool VirtualKickRtl::is_credit_free(CreditKind kind, unsigned lane) const {
-  return own_credits_free(kind, lane) != 0 ||
-         (shared_credits_free(kind) != 0 &&
-          shared_credits_held(kind, lane) < credit_division(kind, lane).shared_cap);
+// Credits that a lane could take one after the other.
+uint32_t VirtualKickRtl::credits_free(CreditKind kind, unsigned lane) const {
+  const uint32_t cap = credit_division(kind, lane).shared_cap;
+  const uint32_t left_below_cap = cap - std::min(cap, shared_credits_held(kind, lane));
+  return own_credits_free(kind, lane) + std::min(shared_credits_free(kind), left_below_cap);
 }
 
 hca::VirtualKickPort::QueuePairLane& VirtualKickRtl::lane_of(uint32_t queue_pair_number) {

@@ -16,8 +16,8 @@ class Vvirtual_kick;
 namespace fpga_verbs::rtl {
 
 // virtual_kick in SystemVerilog: the RTL chooses lanes, keeps the lists and credits, decides what starts and
-// when, drops commands, and tells send_queue_scheduler what there is room for. The registers of
-// lists and credits are read from it. This adapter moves data units between its ports and the links, tells it
+// when, and drops commands. The registers of lists and credits, and the room that send_queue_scheduler asks
+// for, are read from it. This adapter moves data units between its ports and the links, tells it
 // how lanes, lists and credits are divided, and counts what has gone in and not come out.
 class VirtualKickRtl final : public hca::VirtualKickPort {
 public:
@@ -88,7 +88,7 @@ private:
   void read_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level);
 
   QueuePairLane& lane_of(uint32_t queue_pair_number);
-  bool is_credit_free(hca::CreditKind kind, unsigned lane) const;
+  uint32_t credits_free(hca::CreditKind kind, unsigned lane) const;
   template <class Input> void strobe(Input& input);
   void count(uint64_t clocks);
 
@@ -97,14 +97,14 @@ private:
   const Ports ports_;
   const std::unique_ptr<VerilatedContext> context_;
   const std::unique_ptr<Vvirtual_kick> rtl_;
-  std::deque<spec::KickUnit> taken_;                // kicks on their way through the RTL's two stages
+  std::deque<spec::KickUnit> taken_;                // kicks on their way through the RTL's stages
   std::array<uint64_t, entries_of_rtl> taken_at_{}; // by PCB: the clock in which its kick was taken
   uint64_t now_ = 0;                                // clocks
   unsigned quiet_ = 0;                              // clocks in which nothing has happened
   unsigned leaving_ = 0;                            // commands that are started and still on their list
   unsigned dropped_ = 0;                            // commands that are dropped and still on their list
-  bool moved_ = false;          // in the last clock, so that a command may start in the next
-  RtlCounters counters_of_rtl_; // not yet in the sum
+  unsigned moving_ = 0;                             // clocks in which a command may start yet
+  RtlCounters counters_of_rtl_;                     // not yet in the sum
   hca::Waker self_;
 
   // How lanes, lists and credits are divided, as the RTL was told.
@@ -119,6 +119,7 @@ private:
   std::array<std::deque<uint8_t>, lanes_of_rtl> on_lists_;
   std::array<uint32_t, spec::underlying_functions> listed_of_{};
   std::vector<QueuePairLane> queue_pair_lanes_;
+  std::array<uint32_t, lanes_of_rtl> loads_{}; // by lane: commands kicked and not finished
 };
 
 } // namespace fpga_verbs::rtl

@@ -38,8 +38,9 @@ describe('drawings of the blocks', () => {
     const kicks = groups.find(({ ports }) => ports.some(({ name }) => name === 'kick_collected'))!;
     expect(kicks.said).toContain('send_queue_scheduler');
     expect(kicks.ports).toContainEqual({ direction: 'output', name: 'kick_collected_ready', width: '' });
-    expect(parts).toContainEqual(expect.objectContaining({ name: 'credit_pool', times: 2 }));
-    expect(registers).toEqual(expect.arrayContaining(['first_valid', 'was_refused', 'last_started']));
+    expect(parts).toContainEqual(expect.objectContaining({ name: 'lane_credits', times: 1 }));
+    expect(parts).toContainEqual(expect.objectContaining({ name: 'unit_queue', times: 2 }));
+    expect(registers).toEqual(expect.arrayContaining(['valid_1', 'is_tried', 'has_ended']));
     const receiver = structureOf('packet_receiver');
     expect(receiver.memories).toContainEqual({
       name: 'facts',

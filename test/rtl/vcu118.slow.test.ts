@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import { EVENT_QUEUES_PER_FUNCTION, pciFunctions } from '../../lib/spec/index.ts';
 import { requireTool } from '../helpers/tools.ts';
-import { root, rtlSources } from './blocks.ts';
+import { protocolSources, root, rtlSources } from './blocks.ts';
 import { compiledAtOnce } from './verilator.ts';
 
 const board = `${root}fpga/board/vcu118`;
@@ -85,7 +85,7 @@ describe("the VCU118 design, without the vendor's tool,", () => {
       `-std=c++20 -I${root}native -I${root}fpga/tb`,
       ...entries.map(([name, value]) => `-D${name}=${value}`),
     ];
-    const options = ['--cc', '--exe', '-Wall', '--Mdir', bench, '--top-module', 'hca_board'];
+    const options = ['--cc', '--exe', '--assert', '-Wall', '--Mdir', bench, '--top-module', 'hca_board'];
     execFileSync(
       requireTool('verilator', context),
       [
@@ -94,6 +94,7 @@ describe("the VCU118 design, without the vendor's tool,", () => {
         flags.join(' '),
         ...entries.map(([name, value]) => `-G${name}=${value}`),
         ...top.slice(0, -1),
+        ...protocolSources('hca_front'), // Its ports are those of hca_front.
         `${root}fpga/tb/hca_board_tb.cpp`,
       ],
       { stdio: 'pipe' },

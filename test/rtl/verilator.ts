@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { protocolSources, root, rtlSources } from './blocks.ts';
@@ -13,6 +13,8 @@ export interface Bench {
   readonly directory: string;
   /** Runs the bench with these arguments; returns its output and whether it succeeded. */
   run(...args: readonly (string | number)[]): { output: string; ok: boolean };
+  /** For a bench that was built with `reaches`: how often the last run reached each `cover` of the rules at its ports. */
+  reached(): Map<string, number>;
 }
 
 /** Verilator's warnings about a block of this shape; empty: none. */
@@ -41,6 +43,7 @@ export const compiledAtOnce = ['VM_PARALLEL_BUILDS=0', 'OPT_FAST=-O0', 'OPT_SLOW
  * Builds the bench fpga/tb/<bench>_tb.cpp, which runs the block in lockstep with the device model.
  * @param mutant name of a fault to build in
  * @param source name of the bench, where the block has several
+ * @param reaches counts what is reached of the rules at the ports (fpga/formal/axi)
  */
 export function buildBench(
   verilator: string,
@@ -48,6 +51,7 @@ export function buildBench(
   shape: Shape,
   mutant?: string,
   source = block,
+  reaches = false,
 ): Bench {
   const covers = coverage !== undefined && mutant === undefined;
   const name = [
@@ -55,10 +59,11 @@ export function buildBench(
     ...Object.values(shape).map(Number),
     mutant ?? '',
     ...(covers ? ['coverage'] : []),
+    ...(reaches ? ['reaches'] : []),
   ].join('_');
   const directory = path.join(root, 'build/rtl', name);
   mkdirSync(directory, { recursive: true });
-  const sameShape = [source, ...Object.values(shape)].join();
+  const sameShape = [source, ...Object.values(shape), ...(reaches ? ['reaches'] : [])].join();
   const defines = Object.entries(shape).map(([parameter, value]) => `-D${parameter}=${Number(value)}`);
   const flags = ['-std=c++20', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
   const options = ['--cc', '--exe', '--assert', '-Wall', '-O3', '--Mdir', directory];
@@ -70,6 +75,7 @@ export function buildBench(
       ...options,
       ...fault,
       ...(covers ? ['--coverage-line', '--coverage-toggle'] : []),
+      ...(reaches ? ['--coverage-user'] : []),
       ...parameters(shape),
       '-CFLAGS',
       flags.join(' '),
@@ -102,6 +108,12 @@ export function buildBench(
           path.join(coverage, `${name}_${args.join('_')}.dat`),
         );
       return { output: stdout, ok: status === 0 };
+    },
+    reached() {
+      const points = readFileSync(path.join(directory, 'coverage.dat'), 'latin1').matchAll(
+        /v_user\/.*TOP\.\w+\.([\w.[\]]+)' (\d+)$/gm,
+      );
+      return new Map([...points].map(([, point, count]) => [point!, Number(count)]));
     },
   };
 }

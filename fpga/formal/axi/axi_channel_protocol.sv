@@ -19,6 +19,12 @@ module axi_channel_protocol #(
     was_held <= !reset && valid && !ready;
     held <= payload;
   end
+  // Reached: an offer that is taken, and one that waits.
+  always_ff @(posedge clock)
+    if (!reset) begin
+      takes : cover (valid && ready);
+      waits : cover (was_held);
+    end
   if (ASSUMED) begin : gen_assumed
     always_ff @(posedge clock) begin
       if (!reset && was_held) stays : assume (valid);

@@ -68,6 +68,12 @@ module axi_read_protocol #(
         last_agrees : assert (rlast == (beat == length));
       end
   end
+  // Reached: the last beat of several, and of one.
+  always_ff @(posedge clock)
+    if (!reset) begin
+      ends_several : cover (rvalid && rready && rlast && beat != '0);
+      ends_one : cover (rvalid && rready && rlast && beat == '0);
+    end
   always_ff @(posedge clock)
     if (!reset && arvalid && arready) bursts_are_few : assert ((BURST_WIDTH + 1)'(addressed - ended) < (BURST_WIDTH + 1)'(BURSTS));
 endmodule

@@ -27,6 +27,13 @@ module axi_stream_protocol #(
     else if (tvalid && tready) in_packet <= !tlast;
     if (tvalid && tready) user <= tuser;
   end
+  // Reached: a packet of several beats, one of one beat, and one whose last beat is not full.
+  always_ff @(posedge clock)
+    if (!reset && tvalid && tready && tlast) begin
+      ends_several : cover (in_packet);
+      ends_one : cover (!in_packet);
+      ends_early : cover (!is_filled);
+    end
   if (ASSUMED) begin : gen_assumed
     always_ff @(posedge clock)
       if (!reset && tvalid) begin

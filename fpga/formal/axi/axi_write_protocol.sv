@@ -105,6 +105,13 @@ module axi_write_protocol #(
     always_ff @(posedge clock)
       if (!reset && bvalid) response_is_owed : assert (answered != addressed && answered != ended);
   end
+  // Reached: the last beat of several, and of one; a response while another burst is under way.
+  always_ff @(posedge clock)
+    if (!reset) begin
+      ends_several : cover (last && beat != '0);
+      ends_one : cover (last && beat == '0);
+      answers : cover (bvalid && bready && ended != answered + (BURST_WIDTH + 1)'(1));
+    end
   // Of this watcher.
   always_ff @(posedge clock)
     if (!reset && address) bursts_are_few : assert ((BURST_WIDTH + 1)'(addressed - answered) < (BURST_WIDTH + 1)'(MOST));

@@ -255,7 +255,7 @@ module collect_buffer #(
       .OFFSET_WIDTH(OFFSET_WIDTH)
   ) i_collect_entry (.*);
 
-  // ---- Stage c.
+  // ---- Stage c. Of a stage without a beat nothing is worked out in simulation: registers behind it stay as they are.
   logic c_valid, c_is_control, c_is_handover, c_is_summed, c_is_scan, c_is_partial, c_is_empty, c_is_slots, c_is_last, c_is_continued;
   logic [2:0] c_command;
   logic [PAGE_WIDTH-1:0] c_page, read_page;
@@ -276,29 +276,31 @@ module collect_buffer #(
     if (reset) c_valid <= 1'b0;
     else if (!stall) c_valid <= issues;
     if (!stall) begin
-      c_is_control <= takes_control || settling || w_issues;
-      c_is_handover <= newest_goes || w_issues;
-      c_is_summed <= w_issues;
-      c_is_scan <= scans_now && !takes_control;
-      c_command <= settling ? SETTLE_DIVISION : control_command;
-      c_page <= issued_page;
-      c_line <= b_offset[OFFSET_WIDTH-1:6];
-      c_first_dword <= b_first_dword;
-      c_user <= b_user;
-      c_data <= b_data;
-      c_brought <= b_brought;
-      c_window <= b_window;
-      c_is_partial <= b_is_partial;
-      c_is_empty <= b_is_empty;
-      c_is_slots <= b_is_slots && !w_issues;
-      c_is_last <= b_is_last;
-      c_is_continued <= b_is_continued;
-      c_slot <= b_slot;
-      c_here <= w_issues ? 2'b00 : b_here;
-      c_words <= b_line_data[{1'b0, b_slot, 6'd0}+:64];
-      c_has_cancel <= b_dwords[5:4] != '0;
-      c_checks <= b_offset[OFFSET_WIDTH-1:6] == '0 && b_dwords[2];
-      c_checks_value <= b_line_data[hca_spec_pkg::COMMAND_HEADER_CHECKSUM_ENABLE_LSB];
+      if (issues) begin
+        c_is_control <= takes_control || settling || w_issues;
+        c_is_handover <= newest_goes || w_issues;
+        c_is_summed <= w_issues;
+        c_is_scan <= scans_now && !takes_control;
+        c_command <= settling ? SETTLE_DIVISION : control_command;
+        c_page <= issued_page;
+        c_line <= b_offset[OFFSET_WIDTH-1:6];
+        c_first_dword <= b_first_dword;
+        c_user <= b_user;
+        c_data <= b_data;
+        c_brought <= b_brought;
+        c_window <= b_window;
+        c_is_partial <= b_is_partial;
+        c_is_empty <= b_is_empty;
+        c_is_slots <= b_is_slots && !w_issues;
+        c_is_last <= b_is_last;
+        c_is_continued <= b_is_continued;
+        c_slot <= b_slot;
+        c_here <= w_issues ? 2'b00 : b_here;
+        c_words <= b_line_data[{1'b0, b_slot, 6'd0}+:64];
+        c_has_cancel <= b_dwords[5:4] != '0;
+        c_checks <= b_offset[OFFSET_WIDTH-1:6] == '0 && b_dwords[2];
+        c_checks_value <= b_line_data[hca_spec_pkg::COMMAND_HEADER_CHECKSUM_ENABLE_LSB];
+      end
     end
   end
 
@@ -324,20 +326,20 @@ module collect_buffer #(
   assign c_is_command_line = c_line < COMMAND_LINES;
   assign c_is_slots_line = c_line == SLOTS_LINE;
 
-  // The segments up to the last that the beat touches, and those that a length in it requires.
-  logic [5:0] c_highest;
+  // The segments that it brings: those up to the last that it touches, and those that the length in it needs.
   logic [6:0] c_needed;
   logic [8:0] c_length;
-  logic [4:0] c_added;
   assign c_length = c_words[hca_spec_pkg::COMMAND_HEADER_LENGTH_LSB+:9];
   assign c_needed = 7'(HEADER_SEGMENTS) + 7'((10'(c_length) + 10'd7) >> 3);
-  always_comb begin
-    c_highest = '0;
-    c_added = 5'(FAULT && c_window == '0);
+  function automatic logic [5:0] highest(input logic [BEAT_DWORDS-1:0] brought, input logic [WINDOW_WIDTH-1:0] window);
+    highest = '0;
     for (int unsigned segment = 0; segment < BEAT_SEGMENTS; segment++)
-      if (c_brought[2*segment+:2] != '0) c_highest = 6'(32'(c_window) * BEAT_SEGMENTS + segment + 1);
-    for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) c_added = c_added + 5'(c_brought[dword]);
-  end
+      if (brought[2*segment+:2] != '0) highest = 6'(32'(window) * BEAT_SEGMENTS + segment + 1);
+  endfunction
+  function automatic logic [4:0] added(input logic [BEAT_DWORDS-1:0] brought, input logic [WINDOW_WIDTH-1:0] window);
+    added = 5'(FAULT && window == '0);
+    for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) added = added + 5'(brought[dword]);
+  endfunction
 
   // The state of the page as the beats ahead leave it.
   row_t c_row, c_kept, d_row, x_row, x_next, y_row, y_resolved, z_row, swept_row;
@@ -435,46 +437,48 @@ module collect_buffer #(
     if (reset) d_valid <= 1'b0;
     else if (!stall) d_valid <= c_valid;
     if (!stall) begin
-      d_is_control <= c_is_control;
-      d_is_handover <= c_is_handover;
-      d_is_summed <= c_is_summed;
-      d_is_scan <= c_is_scan;
-      d_command <= c_command;
-      d_page <= c_page;
-      d_is_management <= c_is_management;
-      d_first_dword <= c_first_dword;
-      d_data <= c_data;
-      d_brought <= c_brought;
-      d_window <= c_window;
-      d_is_partial <= c_is_partial;
-      d_is_empty <= c_is_empty;
-      d_is_slots <= c_is_slots;
-      d_is_last <= c_is_last;
-      d_is_continued <= c_is_continued;
-      d_slot <= c_slot;
-      d_here <= c_here;
-      d_words <= c_words;
-      d_checks <= c_checks;
-      d_checks_value <= c_checks_value;
-      d_owner <= c_owner;
-      d_part <= c_part;
-      d_owned <= c_owned;
-      d_user <= c_user;
-      d_may_be_command <= !c_is_partial && c_is_command_line;
-      d_is_beyond <= c_is_partial || !c_is_command_line && !c_is_slots;
-      d_may_cancel <= c_is_slots_line && !c_is_partial && c_has_cancel;
-      d_finds <= c_valid && (c_is_summed || !c_is_control && !c_is_scan && c_vcb_owned && !c_is_management
-          && (c_is_slots || c_is_command_line && c_here != '0));
-      d_highest <= c_highest;
-      d_needed <= c_needed;
-      d_added <= c_added;
-      d_same_x <= c_page == d_page && d_valid;
-      d_row <= c_row;
-      d_touched <= c_row_touched[c_window];
-      d_slot_words <= c_slot_words;
-      d_received <= c_received;
-      d_unsure_y <= c_same_x && x_unsure_next;
-      d_unsure_z <= !c_same_x && c_same_y && y_is_unsure;
+      if (c_valid) begin
+        d_is_control <= c_is_control;
+        d_is_handover <= c_is_handover;
+        d_is_summed <= c_is_summed;
+        d_is_scan <= c_is_scan;
+        d_command <= c_command;
+        d_page <= c_page;
+        d_is_management <= c_is_management;
+        d_first_dword <= c_first_dword;
+        d_data <= c_data;
+        d_brought <= c_brought;
+        d_window <= c_window;
+        d_is_partial <= c_is_partial;
+        d_is_empty <= c_is_empty;
+        d_is_slots <= c_is_slots;
+        d_is_last <= c_is_last;
+        d_is_continued <= c_is_continued;
+        d_slot <= c_slot;
+        d_here <= c_here;
+        d_words <= c_words;
+        d_checks <= c_checks;
+        d_checks_value <= c_checks_value;
+        d_owner <= c_owner;
+        d_part <= c_part;
+        d_owned <= c_owned;
+        d_user <= c_user;
+        d_may_be_command <= !c_is_partial && c_is_command_line;
+        d_is_beyond <= c_is_partial || !c_is_command_line && !c_is_slots;
+        d_may_cancel <= c_is_slots_line && !c_is_partial && c_has_cancel;
+        d_finds <= c_valid && (c_is_summed || !c_is_control && !c_is_scan && c_vcb_owned && !c_is_management
+            && (c_is_slots || c_is_command_line && c_here != '0));
+        d_highest <= highest(c_brought, c_window);
+        d_needed <= c_needed;
+        d_added <= added(c_brought, c_window);
+        d_same_x <= c_page == d_page && d_valid;
+        d_row <= c_row;
+        d_touched <= c_row_touched[c_window];
+        d_slot_words <= c_slot_words;
+        d_received <= c_received;
+        d_unsure_y <= c_same_x && x_unsure_next;
+        d_unsure_z <= !c_same_x && c_same_y && y_is_unsure;
+      end
     end else begin
       if (!y_waits) d_unsure_y <= 1'b0;
       d_unsure_z <= d_unsure_y && !y_waits;
@@ -504,19 +508,9 @@ module collect_buffer #(
 
   // New DWORDs: those of the beat that no beat ahead wrote in its window. Both cases are counted, because the choice is known late.
   logic [BEAT_DWORDS-1:0] d_there;
-  logic [4:0] d_added_there, d_added_to_kept, d_added_to_x;
   logic d_is_behind_x;
   assign d_is_behind_x = d_same_x && x_may_bring && x_window == d_window;
   assign d_there = d_is_behind_x ? x_received_now : d_received;
-  assign d_added_there = d_is_behind_x ? d_added_to_x : d_added_to_kept;
-  always_comb begin
-    d_added_to_kept = 5'(FAULT && d_window == '0);
-    d_added_to_x = 5'(FAULT && d_window == '0);
-    for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) begin
-      d_added_to_kept = d_added_to_kept + 5'(d_brought[dword] && !d_received[dword]);
-      d_added_to_x = d_added_to_x + 5'(d_brought[dword] && !x_received_now[dword]);
-    end
-  end
 
   // Segment 0 with this beat, and whether a DWORD of it arrived before with another value.
   logic [63:0] d_words_now;
@@ -560,65 +554,67 @@ module collect_buffer #(
     if (reset) x_valid <= 1'b0;
     else if (!stall) x_valid <= d_valid;
     if (!stall) begin
-      x_is_control <= d_is_control;
-      x_is_handover <= d_is_handover;
-      x_is_summed <= d_is_summed && d_valid;
-      x_is_scan <= d_is_scan;
-      x_command <= d_command;
-      x_page <= d_page;
-      x_is_management <= d_is_management;
-      x_first_dword <= d_first_dword;
-      x_data <= d_data;
-      x_brought <= d_brought;
-      x_window <= d_window;
-      x_is_partial <= d_is_partial;
-      x_is_empty <= d_is_empty;
-      x_is_slots <= d_is_slots;
-      x_is_last <= d_is_last;
-      x_is_continued <= d_is_continued;
-      x_slot <= d_slot;
-      x_here <= d_here;
-      x_words <= d_words;
-      x_checks <= d_checks;
-      x_checks_value <= d_checks_value;
-      x_owner <= d_owner;
-      x_part <= d_part;
-      x_claimed <= d_owned && (!d_user[FUNCTION_WIDTH] || d_user[FUNCTION_WIDTH-1:0] == d_owner);
-      x_may_be_command <= d_may_be_command;
-      x_is_beyond_line <= d_is_beyond;
-      x_may_cancel <= d_may_cancel;
-      x_finds <= d_finds;
-      x_queue_pair_number <= d_queue_pair_number;
-      x_number_is_zero <= d_words_now[hca_spec_pkg::COMMAND_HEADER_QUEUE_PAIR_NUMBER_LSB+:24] == '0;
-      x_highest <= d_highest;
-      x_needed <= d_here[1] ? d_needed : d_same_x ? x_next.needed : d_row.needed;
-      x_added <= d_added;
-      x_alone <= {2'd0, d_added} == {d_needed[5:0], 1'b0};
-      x_added_there <= d_added_there;
-      x_is_repeated <= (d_brought & d_there) != '0;
-      x_touched <= d_same_x ? x_touched_next[d_window] : d_touched;
-      x_differing <= d_differs;
-      x_format <= d_format;
-      x_beat_sum <= d_beat_sum;
-      x_row <= d_same_x ? x_next : d_row;
-      if (!d_same_x && d_unsure_z && z_has_failed) begin
-        x_row.state <= ERROR;
-        x_row.has_slots <= '0;
+      if (d_valid) begin
+        x_is_control <= d_is_control;
+        x_is_handover <= d_is_handover;
+        x_is_summed <= d_is_summed && d_valid;
+        x_is_scan <= d_is_scan;
+        x_command <= d_command;
+        x_page <= d_page;
+        x_is_management <= d_is_management;
+        x_first_dword <= d_first_dword;
+        x_data <= d_data;
+        x_brought <= d_brought;
+        x_window <= d_window;
+        x_is_partial <= d_is_partial;
+        x_is_empty <= d_is_empty;
+        x_is_slots <= d_is_slots;
+        x_is_last <= d_is_last;
+        x_is_continued <= d_is_continued;
+        x_slot <= d_slot;
+        x_here <= d_here;
+        x_words <= d_words;
+        x_checks <= d_checks;
+        x_checks_value <= d_checks_value;
+        x_owner <= d_owner;
+        x_part <= d_part;
+        x_claimed <= d_owned && (!d_user[FUNCTION_WIDTH] || d_user[FUNCTION_WIDTH-1:0] == d_owner);
+        x_may_be_command <= d_may_be_command;
+        x_is_beyond_line <= d_is_beyond;
+        x_may_cancel <= d_may_cancel;
+        x_finds <= d_finds;
+        x_queue_pair_number <= d_queue_pair_number;
+        x_number_is_zero <= d_words_now[hca_spec_pkg::COMMAND_HEADER_QUEUE_PAIR_NUMBER_LSB+:24] == '0;
+        x_highest <= d_highest;
+        x_needed <= d_here[1] ? d_needed : d_same_x ? x_next.needed : d_row.needed;
+        x_added <= d_added;
+        x_alone <= {2'd0, d_added} == {d_needed[5:0], 1'b0};
+        x_added_there <= d_is_behind_x ? added(d_brought & ~x_received_now, d_window) : added(d_brought & ~d_received, d_window);
+        x_is_repeated <= (d_brought & d_there) != '0;
+        x_touched <= d_same_x ? x_touched_next[d_window] : d_touched;
+        x_differing <= d_differs;
+        x_format <= d_format;
+        x_beat_sum <= d_beat_sum;
+        x_row <= d_same_x ? x_next : d_row;
+        if (!d_same_x && d_unsure_z && z_has_failed) begin
+          x_row.state <= ERROR;
+          x_row.has_slots <= '0;
+        end
+        x_unsure_y <= d_same_x && x_unsure_next;
+        x_unsure_z <= !d_same_x && d_unsure_y;
+        x_slot_words <= d_slot_kept;
+        x_received <= d_there;
+        x_bound_before <= d_same_x && x_binds;
+        x_now_before <= now;
+        x_left_level <= left_level;
+        x_left_function <= left_function;
+        x_left_all <= left_all;
+        x_same_function <= x_owner == d_owner;
+        x_same_part <= x_owner == d_owner && x_part == d_part;
+        x_paid_level <= x_valid && x_takes && x_pays_level;
+        x_paid_function <= x_valid && x_takes && x_pays_function;
+        x_paid_all <= x_valid && x_takes && x_pays_all;
       end
-      x_unsure_y <= d_same_x && x_unsure_next;
-      x_unsure_z <= !d_same_x && d_unsure_y;
-      x_slot_words <= d_slot_kept;
-      x_received <= d_there;
-      x_bound_before <= d_same_x && x_binds;
-      x_now_before <= now;
-      x_left_level <= left_level;
-      x_left_function <= left_function;
-      x_left_all <= left_all;
-      x_same_function <= x_owner == d_owner;
-      x_same_part <= x_owner == d_owner && x_part == d_part;
-      x_paid_level <= x_valid && x_takes && x_pays_level;
-      x_paid_function <= x_valid && x_takes && x_pays_function;
-      x_paid_all <= x_valid && x_takes && x_pays_all;
     end else begin
       if (asks_again) begin
         x_left_level <= left_level;
@@ -686,10 +682,7 @@ module collect_buffer #(
   assign x_is_whole = x_is_free ? x_alone : adds_up(x_row.count, {2'd0, x_touched ? x_added_there : x_added}, {x_needed[5:0], 1'b0});
   assign x_passes_length = x_highest > x_needed[5:0] || !x_is_free && x_row.highest > x_needed[5:0];
   assign x_received_now = (x_is_free || !x_touched ? '0 : x_received) | x_brought;
-  for (genvar window = 0; window < WINDOWS; window++) begin : gen_touched
-    assign x_touched_next[window] = !x_locks && (!(x_is_free && x_may_bring) && x_row_touched[window]
-        || x_may_bring && x_window == WINDOW_WIDTH'(window));
-  end
+  assign x_touched_next = x_locks ? '0 : (x_is_free && x_may_bring ? '0 : x_row_touched) | WINDOWS'(x_may_bring) << x_window;
   assign x_checked_now = x_checks ? x_checks_value : x_row.is_checked;
   assign x_repeated_now = !x_is_free && (x_row.is_repeated || x_touched && x_is_repeated);
 
@@ -751,36 +744,41 @@ module collect_buffer #(
   assign x_began = x_bound_before ? x_now_before : began_kept;
   assign x_tells_half_written = x_valid && x_is_scan && x_row.is_timed && has_limit && x_began <= oldest;
 
+  // The part of the page's state that does not depend on the answer about a queue pair: simulation computes the rest again when it arrives.
+  row_t x_held;
   always_comb begin
-    x_next = x_row;
+    x_held = x_row;
+    x_held.bound = x_buffer;
+    x_held.touched = x_touched_next;
+    if (x_may_bring) begin
+      x_held.has = x_has;
+      x_held.count = x_count;
+      x_held.highest = !x_is_free && x_row.highest > x_highest ? x_row.highest : x_highest;
+      x_held.is_checked = x_checked_now;
+      x_held.is_repeated = x_repeated_now;
+      x_held.needed = x_needed;
+      x_held.words = x_words_now;
+    end
+    if (x_locks) begin
+      x_held.has = '0;
+      x_held.count = '0;
+      x_held.highest = '0;
+      x_held.is_repeated = 1'b0;
+    end
+  end
+  always_comb begin
+    x_next = x_held;
     if (x_locks) x_next.state = COLLECTING;
     else if (x_hands_over) x_next.state = SEND_QUEUE_MODE;
     else if (x_closes || x_is_management && (x_cancels || x_refuses || x_kicks)) x_next.state = CLOSED;
     else if (x_refuses) x_next.state = ERROR;
     else if (x_cancels || x_opens || x_kicks || x_kicks_send_queue_mode) x_next.state = FREE;
     else if (x_binds) x_next.state = x_gets ? COLLECTING : SEND_QUEUE_MODE;
-    x_next.bound = x_buffer;
-    x_next.touched = x_touched_next;
     x_next.is_timed = !x_is_management && (x_row.is_timed || x_binds)
         && !(x_kicks || x_kicks_send_queue_mode || x_refuses || x_cancels || x_tells_half_written);
     x_next.has_slots = x_is_management || x_cancels || x_closes || x_refuses ? '0 : x_has_slots;
-    if (x_may_bring) begin
-      x_next.has = x_has;
-      x_next.count = x_count;
-      x_next.highest = !x_is_free && x_row.highest > x_highest ? x_row.highest : x_highest;
-      x_next.is_checked = x_checked_now;
-      x_next.is_repeated = x_repeated_now;
-      x_next.sum = x_sum;
-      x_next.needed = x_needed;
-      x_next.words = x_words_now;
-    end
-    if (x_locks) begin
-      x_next.has = '0;
-      x_next.count = '0;
-      x_next.highest = '0;
-      x_next.is_repeated = 1'b0;
-      x_next.sum = '0;
-    end
+    if (x_may_bring) x_next.sum = x_sum;
+    if (x_locks) x_next.sum = '0;
   end
 
   // The start times of commands.
@@ -871,47 +869,49 @@ module collect_buffer #(
         y_sum <= walk_sum;
       end
     end else begin
-      y_page <= x_page;
-      y_is_management <= x_is_management;
-      y_owner <= x_owner;
-      y_part <= x_part;
-      y_row <= x_next;
-      y_slot <= x_slot;
-      y_is_slot <= x_is_slot && x_slot != 2'd2;
-      y_slot_words <= x_slot_next;
-      y_is_command <= x_is_command;
-      y_window <= x_window;
-      y_received <= x_received_now;
-      y_kicks <= x_kicks;
-      y_kicks_send_queue_mode <= x_kicks_send_queue_mode;
-      y_is_unsure <= x_unsure_next;
-      y_walks <= x_unsure_next && x_repeated_now && !x_is_summed;
-      y_rings <= x_rings;
-      y_ring <= x_ring;
-      y_refuses <= x_refuses;
-      y_reason <= x_reason;
-      y_takes <= x_takes;
-      y_takes_other <= x_locks || x_takes_management || x_takes_dedicated;
-      y_taken_buffer <= x_takes ? pool_buffer : x_takes_dedicated ? dedicated_buffer : management_buffer;
-      y_unbinds <= x_unbinds;
-      y_buffer <= x_is_free || x_locks ? x_buffer : x_row.bound;
-      y_paid_level <= x_pays_level;
-      y_paid_function <= x_pays_function;
-      y_paid_all <= x_pays_all;
-      y_takes_number <= x_controls && x_command == TAKE_KICK_NUMBER;
-      y_first_dword <= x_is_summed ? w_first_dword : x_first_dword;
-      y_first_write <= x_binds ? now : x_began;
-      y_known_segment_0 <= x_is_command && !x_differs ? (x_has_length ? x_words_now[47:0] : '0) :
-          (x_is_incomplete || x_is_summed) && x_row.has == 2'b11 ? x_row.words[47:0] : '0;
-      y_sum <= x_is_summed ? w_sum : x_sum;
-      y_level <= queue_pair_quality_of_service_level;
-      y_gets_length <= x_has_length && !x_had_length;
-      y_collects <= x_is_command && x_collects;
-      y_locks <= x_locks;
-      y_half_written <= x_tells_half_written;
-      y_outcome <= x_outcome;
-      for (int unsigned segment = 0; segment < BEAT_SEGMENTS; segment++)
-        y_whole[segment] <= x_received_now[2*segment+:2] == 2'b11 && x_brought[2*segment+:2] != '0;
+      if (x_goes) begin
+        y_page <= x_page;
+        y_is_management <= x_is_management;
+        y_owner <= x_owner;
+        y_part <= x_part;
+        y_row <= x_next;
+        y_slot <= x_slot;
+        y_is_slot <= x_is_slot && x_slot != 2'd2;
+        y_slot_words <= x_slot_next;
+        y_is_command <= x_is_command;
+        y_window <= x_window;
+        y_received <= x_received_now;
+        y_kicks <= x_kicks;
+        y_kicks_send_queue_mode <= x_kicks_send_queue_mode;
+        y_is_unsure <= x_unsure_next;
+        y_walks <= x_unsure_next && x_repeated_now && !x_is_summed;
+        y_rings <= x_rings;
+        y_ring <= x_ring;
+        y_refuses <= x_refuses;
+        y_reason <= x_reason;
+        y_takes <= x_takes;
+        y_takes_other <= x_locks || x_takes_management || x_takes_dedicated;
+        y_taken_buffer <= x_takes ? pool_buffer : x_takes_dedicated ? dedicated_buffer : management_buffer;
+        y_unbinds <= x_unbinds;
+        y_buffer <= x_is_free || x_locks ? x_buffer : x_row.bound;
+        y_paid_level <= x_pays_level;
+        y_paid_function <= x_pays_function;
+        y_paid_all <= x_pays_all;
+        y_takes_number <= x_controls && x_command == TAKE_KICK_NUMBER;
+        y_first_dword <= x_is_summed ? w_first_dword : x_first_dword;
+        y_first_write <= x_binds ? now : x_began;
+        y_known_segment_0 <= x_is_command && !x_differs ? (x_has_length ? x_words_now[47:0] : '0) :
+            (x_is_incomplete || x_is_summed) && x_row.has == 2'b11 ? x_row.words[47:0] : '0;
+        y_sum <= x_is_summed ? w_sum : x_sum;
+        y_level <= queue_pair_quality_of_service_level;
+        y_gets_length <= x_has_length && !x_had_length;
+        y_collects <= x_is_command && x_collects;
+        y_locks <= x_locks;
+        y_half_written <= x_tells_half_written;
+        y_outcome <= x_outcome;
+        for (int unsigned segment = 0; segment < BEAT_SEGMENTS; segment++)
+          y_whole[segment] <= x_received_now[2*segment+:2] == 2'b11 && x_brought[2*segment+:2] != '0;
+      end
     end
   end
 

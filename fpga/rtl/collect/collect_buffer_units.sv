@@ -58,52 +58,60 @@ module collect_buffer_units #(
     else if (takes_kick_number) kick_number <= kick_number + 32'd1;
 
     kick <= !reset && kicks && !is_management;
-    kick_unit <= '0;
-    kick_unit.underlying_function <= 4'(underlying_function);
-    kick_unit.quality_of_service_level <= header.quality_of_service_level;
-    kick_unit.origin <= collected ? hca_spec_pkg::KICK_ORIGIN_COLLECTED : hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
-    kick_unit.queue_pair_number <= header.queue_pair_number;
-    kick_unit.send_queue_sequence_number <= header.send_queue_sequence_number;
-    kick_unit.length <= header.length;
-    kick_unit.kick_number <= kick_number;
-    if (collected) kick_unit.physical_collect_buffer <= 8'(buffer);
-
     kick_record <= !reset && (kicks && !is_management || kicks_send_queue_mode);
-    kick_virtual_collect_buffer <= page[VCB_WIDTH-1:0];
-    kick_opcode <= header.opcode;
-    kick_first_write <= first_write;
-
     management <= !reset && kicks && is_management;
-    management_unit <= '0;
-    management_unit.physical_collect_buffer <= 8'(buffer);
-    management_unit.underlying_function <= 8'(underlying_function);
-    management_unit.send_queue_sequence_number <= header.send_queue_sequence_number;
+    if (collected || kicks_send_queue_mode || takes_kick_number) begin  // Else simulation has no unit to form.
+      kick_unit <= '0;
+      kick_unit.underlying_function <= 4'(underlying_function);
+      kick_unit.quality_of_service_level <= header.quality_of_service_level;
+      kick_unit.origin <= collected ? hca_spec_pkg::KICK_ORIGIN_COLLECTED : hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
+      kick_unit.queue_pair_number <= header.queue_pair_number;
+      kick_unit.send_queue_sequence_number <= header.send_queue_sequence_number;
+      kick_unit.length <= header.length;
+      kick_unit.kick_number <= kick_number;
+      if (collected) kick_unit.physical_collect_buffer <= 8'(buffer);
+
+      kick_virtual_collect_buffer <= page[VCB_WIDTH-1:0];
+      kick_opcode <= header.opcode;
+      kick_first_write <= first_write;
+
+      management_unit <= '0;
+      management_unit.physical_collect_buffer <= 8'(buffer);
+      management_unit.underlying_function <= 8'(underlying_function);
+      management_unit.send_queue_sequence_number <= header.send_queue_sequence_number;
+    end
 
     post_notice <= !reset && (rings || kicks_send_queue_mode);
     send_queue_mode_kick <= !reset && kicks_send_queue_mode;
-    post_notice_unit <= '0;
-    post_notice_unit.underlying_function <= 4'(underlying_function);
-    post_notice_unit.queue_pair_number <= rings ? ring.queue_pair_number : header.queue_pair_number;
-    post_notice_unit.send_queue_sequence_number <= rings ? ring.send_queue_sequence_number :
-        header.send_queue_sequence_number;
-    post_notice_unit.quality_of_service_level <= named_level;
-    if (kicks_send_queue_mode) post_notice_unit.quality_of_service_level <= header.quality_of_service_level;
-    post_notice_unit.slot <= rings ? slot : 2'd0;
+    if (rings || kicks_send_queue_mode) begin
+      post_notice_unit <= '0;
+      post_notice_unit.underlying_function <= 4'(underlying_function);
+      post_notice_unit.queue_pair_number <= rings ? ring.queue_pair_number : header.queue_pair_number;
+      post_notice_unit.send_queue_sequence_number <= rings ? ring.send_queue_sequence_number :
+          header.send_queue_sequence_number;
+      post_notice_unit.quality_of_service_level <= named_level;
+      if (kicks_send_queue_mode) post_notice_unit.quality_of_service_level <= header.quality_of_service_level;
+      post_notice_unit.slot <= rings ? slot : 2'd0;
+    end
 
     refused <= !reset && refuses;
-    refused_event <= '0;
-    refused_event.type_ <= hca_spec_pkg::EVENT_TYPE_VIRTUAL_COLLECT_BUFFER_ERROR;
-    refused_event.underlying_function <= 8'(underlying_function);
-    refused_event.reason <= reason;
-    refused_event.object <= is_management ? 32'h0000_ffff : 32'(page);
-    refused_event.detail <= known_segment_0;
-    refused_event.offset <= 16'({first_dword, 2'd0});
+    if (refuses) begin
+      refused_event <= '0;
+      refused_event.type_ <= hca_spec_pkg::EVENT_TYPE_VIRTUAL_COLLECT_BUFFER_ERROR;
+      refused_event.underlying_function <= 8'(underlying_function);
+      refused_event.reason <= reason;
+      refused_event.object <= is_management ? 32'h0000_ffff : 32'(page);
+      refused_event.detail <= known_segment_0;
+      refused_event.offset <= 16'({first_dword, 2'd0});
+    end
 
     half_written <= !reset && tells_half_written;
-    half_written_event <= '0;
-    half_written_event.type_ <= hca_spec_pkg::EVENT_TYPE_HALF_WRITTEN_COMMAND;
-    half_written_event.underlying_function <= 8'(underlying_function);
-    half_written_event.object <= 32'(page);
-    half_written_event.detail <= known_segment_0;
+    if (tells_half_written) begin
+      half_written_event <= '0;
+      half_written_event.type_ <= hca_spec_pkg::EVENT_TYPE_HALF_WRITTEN_COMMAND;
+      half_written_event.underlying_function <= 8'(underlying_function);
+      half_written_event.object <= 32'(page);
+      half_written_event.detail <= known_segment_0;
+    end
   end
 endmodule

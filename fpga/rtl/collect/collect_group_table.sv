@@ -62,6 +62,13 @@ module collect_group_table #(
     few = rest[COUNT_WIDTH-1] ? 3'd0 : (rest >> 3) != '0 ? 3'd7 : rest[2:0];
   endfunction
 
+  // How many of those taken a total does not cover.
+  function automatic logic [COUNT_WIDTH-1:0] beyond(input logic [COUNT_WIDTH-1:0] total, input logic [COUNT_WIDTH-1:0] taken);
+    logic [COUNT_WIDTH-1:0] over;
+    over = taken - total;
+    beyond = over[COUNT_WIDTH-1] ? '0 : over;
+  endfunction
+
   logic [3*UNDERLYING_FUNCTIONS-1:0] rests_low, rests_high, rests_function;
   logic [UNDERLYING_FUNCTIONS-1:0] borrows, is_over_low, is_over_high;
   logic [UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] borrowed, owns;
@@ -73,10 +80,13 @@ module collect_group_table #(
 
   // Functions whose counts or shares change now or changed in the preceding clocks. Only these are computed, which saves simulation time.
   logic [UNDERLYING_FUNCTIONS-1:0] takes, gives_back, releases, changes, changed, changed_before;
+  logic any_change, any_changed;
   assign takes = UNDERLYING_FUNCTIONS'(take) << take_underlying_function;
   assign gives_back = UNDERLYING_FUNCTIONS'(give_back) << give_back_underlying_function;
   assign releases = UNDERLYING_FUNCTIONS'(release_buffer) << release_underlying_function;
   assign changes = takes | gives_back | releases;
+  assign any_change = reset || set_allotment || take || give_back || release_buffer;
+  assign any_changed = changed != '0 || changed_before != '0;
   always_ff @(posedge clock) begin
     changed <= reset || set_allotment ? '1 : changes;
     changed_before <= changed;
@@ -84,70 +94,74 @@ module collect_group_table #(
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     localparam logic [FUNCTION_WIDTH-1:0] NUMBER = FUNCTION_WIDTH'(number);
-    logic [COUNT_WIDTH-1:0] total_low, total_high, total_shared, taken_low, taken_high, taken_shared, over_low, over_high, beyond_levels,
-        over_all;
-    assign over_low = taken_low - total_low;
-    assign over_high = taken_high - total_high;
-    assign over_all = beyond_levels - total_shared;
+    logic [COUNT_WIDTH-1:0] total_low, total_high, total_shared, taken_low, taken_high, taken_shared, beyond_levels;
 
     always_ff @(posedge clock) begin
-      if (reset) begin
-        total_low <= '0;
-        total_high <= '0;
-        total_shared <= COUNT_WIDTH'(EACH);
-        limits[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(PHYSICAL_COLLECT_BUFFERS - EACH * (UNDERLYING_FUNCTIONS - 1));
-        owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(EACH);
-        taken_low <= '0;
-        taken_high <= '0;
-        taken_shared <= '0;
-      end else begin
-        if (set_allotment && allotment_allowed && set_allotment_underlying_function == NUMBER) begin
-          total_low <= set_allotment_low;
-          total_high <= set_allotment_high;
-          total_shared <= set_allotment_shared;
-          owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(asked);
-        end
-        if (set_allotment && allotment_allowed && set_allotment_underlying_function != NUMBER)
-          limits[number*COUNT_WIDTH+:COUNT_WIDTH] <= limits[number*COUNT_WIDTH+:COUNT_WIDTH] + becomes_shared;
-        if (changes[number]) begin
-          taken_low <= taken_low + COUNT_WIDTH'(takes[number] && take_part == hca_spec_pkg::COLLECT_GROUP_LOW)
-              - COUNT_WIDTH'(gives_back[number] && give_back_part == hca_spec_pkg::COLLECT_GROUP_LOW)
-              - COUNT_WIDTH'(releases[number] && release_part == hca_spec_pkg::COLLECT_GROUP_LOW);
-          taken_high <= taken_high + COUNT_WIDTH'(takes[number] && take_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
-              - COUNT_WIDTH'(gives_back[number] && give_back_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
-              - COUNT_WIDTH'(releases[number] && release_part == hca_spec_pkg::COLLECT_GROUP_HIGH);
-          taken_shared <= taken_shared + COUNT_WIDTH'(takes[number] && take_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
-              - COUNT_WIDTH'(gives_back[number] && give_back_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
-              - COUNT_WIDTH'(releases[number] && release_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED);
+      if (any_change) begin
+        if (reset) begin
+          total_low <= '0;
+          total_high <= '0;
+          total_shared <= COUNT_WIDTH'(EACH);
+          limits[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(PHYSICAL_COLLECT_BUFFERS - EACH * (UNDERLYING_FUNCTIONS - 1));
+          owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(EACH);
+          taken_low <= '0;
+          taken_high <= '0;
+          taken_shared <= '0;
+        end else begin
+          if (set_allotment && allotment_allowed) begin
+            if (set_allotment_underlying_function == NUMBER) begin
+              total_low <= set_allotment_low;
+              total_high <= set_allotment_high;
+              total_shared <= set_allotment_shared;
+              owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(asked);
+            end else limits[number*COUNT_WIDTH+:COUNT_WIDTH] <= limits[number*COUNT_WIDTH+:COUNT_WIDTH] + becomes_shared;
+          end
+          if (changes[number]) begin
+            taken_low <= taken_low + COUNT_WIDTH'(takes[number] && take_part == hca_spec_pkg::COLLECT_GROUP_LOW)
+                - COUNT_WIDTH'(gives_back[number] && give_back_part == hca_spec_pkg::COLLECT_GROUP_LOW)
+                - COUNT_WIDTH'(releases[number] && release_part == hca_spec_pkg::COLLECT_GROUP_LOW);
+            taken_high <= taken_high + COUNT_WIDTH'(takes[number] && take_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
+                - COUNT_WIDTH'(gives_back[number] && give_back_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
+                - COUNT_WIDTH'(releases[number] && release_part == hca_spec_pkg::COLLECT_GROUP_HIGH);
+            taken_shared <= taken_shared + COUNT_WIDTH'(takes[number] && take_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
+                - COUNT_WIDTH'(gives_back[number] && give_back_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
+                - COUNT_WIDTH'(releases[number] && release_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED);
+          end
         end
       end
 
-      // One clock later: the levels.
-      if (changed[number]) begin
-        rests_low[3*number+:3] <= few(total_low, taken_low);
-        rests_high[3*number+:3] <= few(total_high, taken_high);
-        is_over_low[number] <= !over_low[COUNT_WIDTH-1] && over_low != '0;
-        is_over_high[number] <= !over_high[COUNT_WIDTH-1] && over_high != '0;
-        // PCBs taken beyond the allotments of the levels.
-        beyond_levels <= (over_low[COUNT_WIDTH-1] ? '0 : over_low) + (over_high[COUNT_WIDTH-1] ? '0 : over_high) + taken_shared;
-      end
-      // Two clocks later: the function.
-      if (changed[number] || changed_before[number]) begin
-        rests_function[3*number+:3] <= few(total_shared, beyond_levels);
-        borrowed[number*COUNT_WIDTH+:COUNT_WIDTH] <= over_all[COUNT_WIDTH-1] ? '0 : over_all;
-        borrows[number] <= !over_all[COUNT_WIDTH-1] && over_all != '0;
+      if (any_changed) begin
+        // A clock later, of the levels.
+        if (changed[number]) begin
+          rests_low[3*number+:3] <= few(total_low, taken_low);
+          rests_high[3*number+:3] <= few(total_high, taken_high);
+          is_over_low[number] <= beyond(total_low, taken_low) != '0;
+          is_over_high[number] <= beyond(total_high, taken_high) != '0;
+          // Taken, and not covered by the allotment of a level.
+          beyond_levels <= beyond(total_low, taken_low) + beyond(total_high, taken_high) + taken_shared;
+        end
+        // Two clocks later, of the function.
+        if (changed[number] || changed_before[number]) begin
+          rests_function[3*number+:3] <= few(total_shared, beyond_levels);
+          borrowed[number*COUNT_WIDTH+:COUNT_WIDTH] <= beyond(total_shared, beyond_levels);
+          borrows[number] <= beyond(total_shared, beyond_levels) != '0;
+        end
       end
     end
   end
 
-  // Three and four clocks later: all functions.
+  // Three and four clocks later, of all.
+  logic has_changed;
   always_comb begin
     all_borrowed_now = '0;
-    for (int unsigned number = 0; number < UNDERLYING_FUNCTIONS; number++)
-      all_borrowed_now = all_borrowed_now + borrowed[number*COUNT_WIDTH+:COUNT_WIDTH];
+    if (has_changed) begin
+      for (int unsigned number = 0; number < UNDERLYING_FUNCTIONS; number++)
+        all_borrowed_now = all_borrowed_now + borrowed[number*COUNT_WIDTH+:COUNT_WIDTH];
+    end
   end
   always_ff @(posedge clock) begin
-    all_borrowed <= all_borrowed_now;
+    has_changed <= any_changed;
+    if (has_changed) all_borrowed <= all_borrowed_now;
     rest_all <= few(shared_total, all_borrowed);
     overdrawn <= all_borrowed > shared_total;
     part_repays <= borrows[looked_at_underlying_function]

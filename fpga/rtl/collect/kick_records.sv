@@ -96,7 +96,7 @@ module kick_records #(
   logic [3:0] filling;
   logic has_place, pushes, overflows, has_record, loads;
   logic [RECORD_WIDTH-1:0] next_record;
-  logic [FUNCTION_WIDTH-1:0] pushed_function, next_function;
+  logic [FUNCTION_WIDTH-1:0] pushed_function, kicked_function, next_function;
   hca_spec_pkg::kick_record_type_t pushed_type, type_now;
   hca_spec_pkg::kick_unit_t pushed_unit, next_unit, unit_now;
   logic [15:0] pushed_buffer, buffer_now;
@@ -113,6 +113,7 @@ module kick_records #(
   assign pushed_opcode = kick_record ? kick_opcode : record_opcode;
   assign pushed_begin = kick_record ? kick_first_write : record_begin;
   assign pushed_function = FUNCTION_WIDTH'(pushed_unit.underlying_function);
+  assign kicked_function = FUNCTION_WIDTH'(kick_unit.underlying_function);
   assign control_round = rounds[CONTROL_FUNCTION*ROUND_WIDTH+:ROUND_WIDTH];
   assign gathers = enabled[CONTROL_FUNCTION] && all_functions;
   assign pushes = (kick_record || record) && has_place && (enabled[pushed_function] || gathers);
@@ -137,14 +138,14 @@ module kick_records #(
   logic [2:0] state;
   logic is_gathered, finishes, goes_on, is_current, is_current_of_all, has_read;
   logic [FUNCTION_WIDTH-1:0] ring, drops_head_ring;
-  logic belongs, is_nearly_full, is_nearly_full_now, is_head, has_room, drops_head, begins_writing;
+  logic belongs, is_nearly_full, is_nearly_full_now, asks_head, is_head, has_room, drops_head, begins_writing;
   logic [OUTSTANDING_WIDTH-1:0] outstanding;  // Records that wait for their answers.
   logic [31:0] tail, head;  // Modulo 2^32: records issued; the host's head as last read.
   logic [31:0] used_then;
   logic ok_then, counts_then;
-  logic [15:0] slots;  // The entries of the ring, minus one.
-  logic [16:0] threshold, threshold_written;  // The used entries at which the ring counts as nearly full.
-  logic [63:0] base;
+  logic [15:0] slots;  // The entries of the ring, but one.
+  logic [16:0] threshold, threshold_written;  // As many are used where it is nearly full.
+  logic [63:0] base;  // Of the ring, or of its head: looked up in the clock before.
 
   assign {type_now, unit_now, buffer_now, opcode_now, begin_now, end_now} = record_now;
   assign next_unit = next_record[RECORD_WIDTH-9-:KICK_WIDTH];
@@ -153,7 +154,8 @@ module kick_records #(
   assign is_nearly_full_now = tail - head >= 32'(threshold);
   assign has_room = ok_then && used_then[31:16] == '0 && (used_then[15:0] & ~slots) == '0;
 
-  assign request = (state == READ_HEAD || state == WRITE_RECORD && (has_read || !is_nearly_full)) && belongs;
+  assign asks_head = is_nearly_full && !has_read;
+  assign request = (state == READ_HEAD || state == WRITE_RECORD && !asks_head) && belongs;
   assign request_is_write = state == WRITE_RECORD;
   assign request_underlying_function = ring;
   assign request_address = base + (request_is_write ? {42'd0, tail[15:0] & slots, 6'd0} : 64'd0);
@@ -196,7 +198,7 @@ module kick_records #(
     else
       case (state)
         LOOK: state <= WRITE_RECORD;
-        WRITE_RECORD: if (is_nearly_full && !has_read) state <= READ_HEAD;
+        WRITE_RECORD: if (asks_head) state <= READ_HEAD;
         READ_HEAD: if (request_ready) state <= AWAIT_HEAD;
         AWAIT_HEAD: if (is_head) state <= CHECK_HEAD;
         CHECK_HEAD: state <= WRITE_RECORD;
@@ -270,13 +272,15 @@ module kick_records #(
   end
 
   // Events, by function.
-  logic counts_written, sets_ring;
+  logic counts_written, counted_written, sets_ring;
+  logic [FUNCTION_WIDTH-1:0] counted_function;  // A clock later.
+  logic [63:0] written_before, written_now;
   logic [UNDERLYING_FUNCTIONS-1:0] is_written, is_failed, is_dropped, is_dropped_head, overflows_here, is_forgotten, begins_ring;
   assign is_written = UNDERLYING_FUNCTIONS'(writes) << write_underlying_function;
   assign is_failed = UNDERLYING_FUNCTIONS'(answer && !answer_ok) << answer_underlying_function;
   assign is_dropped = UNDERLYING_FUNCTIONS'(answer && answer_counts && answer_is_write && !answer_ok) << answer_underlying_function;
   assign is_dropped_head = UNDERLYING_FUNCTIONS'(drops_head) << drops_head_ring;
-  assign overflows_here = UNDERLYING_FUNCTIONS'(overflows && enabled[pushed_function]) << pushed_function
+  assign overflows_here = UNDERLYING_FUNCTIONS'(overflows && enabled[kicked_function]) << kicked_function
       | UNDERLYING_FUNCTIONS'(overflows && gathers) << CONTROL_FUNCTION;
   assign is_forgotten = UNDERLYING_FUNCTIONS'(forget && forget_done) << forget_underlying_function;
   assign begins_ring = (is_control ? is_written : '0) | is_forgotten;
@@ -293,24 +297,40 @@ module kick_records #(
     end else begin
       enabled <= (enabled | (turns_on && is_control ? is_written : '0)) & ~is_failed & ~is_forgotten & ~(is_control && !turns_on ? is_written : '0);
       has_size <= (has_size | (is_control ? is_written : '0)) & ~is_forgotten;
-      if (counts_written) has_written[answer_underlying_function] <= 1'b1;
+      if (counted_written) has_written[counted_function] <= 1'b1;
     end
+    counted_written <= counts_written && !reset;
+    counted_function <= answer_underlying_function;
+    written_before <= counted_written && counted_function == answer_underlying_function ? written_now :
+        has_written[answer_underlying_function] ? written : '0;
   end
+  assign written_now = written_before + 64'd1;
+
+  // Something is lost, or was in the clock before, or a ring begins: else simulation has no work with any function.
+  logic loses, has_lost, changes;
+  assign loses = answer && !answer_ok || drops_head || overflows;
+  assign changes = reset || loses || has_lost || sets_ring || forget;
+  always_ff @(posedge clock) has_lost <= loses;
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    logic [1:0] lost, lost_then, lost_of_ring;  // Counted one clock later.
-    assign lost = 2'(is_dropped[number]) + 2'(is_dropped_head[number]) + 2'(overflows_here[number]);
+    logic [1:0] lost, lost_then, lost_of_ring;  // Counted a clock later.
+    always_comb begin
+      lost = '0;
+      if (changes) lost = 2'(is_dropped[number]) + 2'(is_dropped_head[number]) + 2'(overflows_here[number]);
+    end
     always_ff @(posedge clock) begin
-      lost_then <= reset ? '0 : lost;
-      lost_of_ring <= reset || begins_ring[number] ? '0 : lost;
-      if (reset) begin
-        rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= '0;
-        drops[number*32+:32] <= '0;
-        dropped_counts[number*64+:64] <= '0;
-      end else if (begins_ring[number] || lost_then != '0) begin
-        if (begins_ring[number]) rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= rounds[number*ROUND_WIDTH+:ROUND_WIDTH] + ROUND_WIDTH'(1);
-        drops[number*32+:32] <= begins_ring[number] ? '0 : drops[number*32+:32] + 32'(lost_of_ring);
-        dropped_counts[number*64+:64] <= dropped_counts[number*64+:64] + 64'(lost_then);
+      if (changes) begin
+        lost_then <= reset ? '0 : lost;
+        lost_of_ring <= reset || begins_ring[number] ? '0 : lost;
+        if (reset) begin
+          rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= '0;
+          drops[number*32+:32] <= '0;
+          dropped_counts[number*64+:64] <= '0;
+        end else if (begins_ring[number] || lost_then != '0) begin
+          if (begins_ring[number]) rounds[number*ROUND_WIDTH+:ROUND_WIDTH] <= rounds[number*ROUND_WIDTH+:ROUND_WIDTH] + ROUND_WIDTH'(1);
+          drops[number*32+:32] <= begins_ring[number] ? '0 : drops[number*32+:32] + 32'(lost_of_ring);
+          dropped_counts[number*64+:64] <= dropped_counts[number*64+:64] + 64'(lost_then);
+        end
       end
     end
   end
@@ -369,9 +389,9 @@ module kick_records #(
       .SIZE(1 << FUNCTION_WIDTH),
       .READERS(2)
   ) i_written (
-      .write(counts_written),
-      .write_address(answer_underlying_function),
-      .write_data((has_written[answer_underlying_function] ? written : '0) + 64'd1),
+      .write(counted_written),
+      .write_address(counted_function),
+      .write_data(written_now),
       .read_addresses({read_underlying_function, answer_underlying_function}),
       .read_data({read_written, written}),
       .*
@@ -385,8 +405,8 @@ module kick_records #(
   assign written_bit = PLACES'(1) << written_place;
   assign forgotten_bits = PLACES'(3) << {forget_underlying_function, 1'b0};
   assign read_place = {read_underlying_function, 32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET};
-  assign place = {ring, !request_is_write};
-  assign base = {has_high[place] ? base_high : 32'd0, has_low[place] ? base_low : 32'd0};
+  assign place = {ring, state == READ_HEAD || state == WRITE_RECORD && asks_head};
+  always_ff @(posedge clock) base <= {has_high[place] ? base_high : 32'd0, has_low[place] ? base_low : 32'd0};
   assign read_address = {has_high[read_place] ? read_high : 32'd0, has_low[read_place] ? read_low : 32'd0};
   always_ff @(posedge clock) begin
     if (reset) begin

@@ -72,8 +72,8 @@ module management_locks #(
         && buffer < PHYSICAL_COLLECT_BUFFERS + MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
   endfunction
 
-  // The function that a control command, a write or a refusal belongs to.
-  logic is_lock_done, is_close_done, is_refused, unused;
+  // Of the function that a control command, a write or a refusal belongs to.
+  logic is_lock_done, is_close_done, is_refused, happens, unused;
   logic [FUNCTION_WIDTH-1:0] control_function, refused_function;
   assign control_function = control_page[FUNCTION_WIDTH-1:0];
   assign refused_function = FUNCTION_WIDTH'(refused_event.underlying_function);
@@ -81,6 +81,8 @@ module management_locks #(
   assign is_close_done = control_done && control_command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE && control_page[PAGE_WIDTH-1];
   assign is_refused = refused && refused_event.object == NO_BUFFER;
   assign unused = &{1'b0, management_unit, refused_event, free_buffers};
+  // Else simulation has no work with any PCB.
+  assign happens = reset || is_lock_done || is_close_done || is_refused || release_buffer || management || page_write_done;
 
   for (genvar number = 0; number < MANAGEMENT_PHYSICAL_COLLECT_BUFFERS; number++) begin : gen_management
     localparam logic [PCB_WIDTH-1:0] BUFFER = PCB_WIDTH'(PHYSICAL_COLLECT_BUFFERS + number);
@@ -90,18 +92,20 @@ module management_locks #(
     assign is_lost = is_held
         && (is_close_done && owners[number] == control_function || is_refused && owners[number] == refused_function);
     always_ff @(posedge clock) begin
-      if (reset) begin
-        states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_FREE;
-        owners[number] <= '0;
-      end else if (is_lock_done && control_physical_collect_buffer == BUFFER && !is_held) begin
-        states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_LOCKED;
-        owners[number] <= control_function;
-      end else if (is_lost || release_buffer && release_physical_collect_buffer == BUFFER)
-        states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_FREE;
-      else if (management && PCB_WIDTH'(management_unit.physical_collect_buffer) == BUFFER)
-        states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_KICKED;
-      else if (is_held && page_write_done && page_write_strobes != '0 && owners[number] == page_write_underlying_function)
-        states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_COLLECTING;
+      if (happens) begin
+        if (reset) begin
+          states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_FREE;
+          owners[number] <= '0;
+        end else if (is_lock_done && control_physical_collect_buffer == BUFFER && !is_held) begin
+          states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_LOCKED;
+          owners[number] <= control_function;
+        end else if (is_lost || release_buffer && release_physical_collect_buffer == BUFFER)
+          states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_FREE;
+        else if (management && PCB_WIDTH'(management_unit.physical_collect_buffer) == BUFFER)
+          states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_KICKED;
+        else if (is_held && page_write_done && page_write_strobes != '0 && owners[number] == page_write_underlying_function)
+          states[number] <= hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_COLLECTING;
+      end
     end
   end
 

@@ -38,11 +38,18 @@ module physical_collect_buffer_list #(
   localparam int unsigned DEDICATED = DEDICATED_PHYSICAL_COLLECT_BUFFERS;
   localparam int unsigned MANAGEMENT = MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
 
+  // A PCB as a bit: apart for the pool, whose words simulation shifts at once. A number of the other kind is shifted out.
+  function automatic logic [BUFFERS-1:0] bit_of(input logic is_there, input logic [PCB_WIDTH-1:0] number);
+    bit_of = {DEDICATED'(is_there) << (number - PCB_WIDTH'(POOL)), POOL'(is_there) << number};
+  endfunction
+
   logic [BUFFERS-1:0] comes_back;
-  assign comes_back = BUFFERS'(give_back) << give_back_buffer | BUFFERS'(release_buffer) << release_physical_collect_buffer;
+  logic pool_comes_back;
+  assign comes_back = bit_of(give_back, give_back_buffer) | bit_of(release_buffer, release_physical_collect_buffer);
+  assign pool_comes_back = give_back && 32'(give_back_buffer) < POOL || release_buffer && 32'(release_physical_collect_buffer) < POOL;
   always_ff @(posedge clock) begin
     if (reset) free_buffers <= '1;
-    else free_buffers <= free_buffers & ~(BUFFERS'(taken) << taken_buffer) | comes_back;
+    else free_buffers <= free_buffers & ~bit_of(taken, taken_buffer) | comes_back;
   end
 
   // PCBs of the pool: free and not found yet; the lowest of these; the one found, as a bit; the next two.
@@ -70,7 +77,7 @@ module physical_collect_buffer_list #(
     if (looks) candidate <= lowest;
     if (reset || renews) has_candidate <= 1'b0;
     else if (looks) has_candidate <= left != '0;
-    has_come_back <= !reset && (comes_back[POOL-1:0] != '0 || has_come_back && !idle);
+    has_come_back <= !reset && (pool_comes_back || has_come_back && !idle);
     if (reset || renews) begin
       pool_available <= 1'b0;
       next_available <= 1'b0;

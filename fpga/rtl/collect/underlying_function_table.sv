@@ -33,16 +33,18 @@ module underlying_function_table #(
     logic [VCB_WIDTH+1:0] base, behind, behind_low, high;
     logic [VCB_WIDTH+1:0] page;
     always_ff @(posedge clock) begin
-      if (reset) begin
-        base <= (VCB_WIDTH + 2)'(number * COUNT);
-        behind <= (VCB_WIDTH + 2)'(number * COUNT + COUNT);
-        behind_low <= (VCB_WIDTH + 2)'(number * COUNT);
-        high <= (VCB_WIDTH + 2)'(number * COUNT + COUNT);
-      end else if (set_bar && set_bar_underlying_function == FUNCTION_WIDTH'(number)) begin
-        base <= {1'b0, set_bar_base};
-        behind <= {1'b0, set_bar_base} + {1'b0, set_bar_count};
-        behind_low <= {1'b0, set_bar_base} + {1'b0, set_bar_low};
-        high <= {1'b0, set_bar_base} + {1'b0, set_bar_high};
+      if (reset || set_bar) begin
+        if (reset) begin
+          base <= (VCB_WIDTH + 2)'(number * COUNT);
+          behind <= (VCB_WIDTH + 2)'(number * COUNT + COUNT);
+          behind_low <= (VCB_WIDTH + 2)'(number * COUNT);
+          high <= (VCB_WIDTH + 2)'(number * COUNT + COUNT);
+        end else if (set_bar_underlying_function == FUNCTION_WIDTH'(number)) begin
+          base <= {1'b0, set_bar_base};
+          behind <= {1'b0, set_bar_base} + {1'b0, set_bar_count};
+          behind_low <= {1'b0, set_bar_base} + {1'b0, set_bar_low};
+          high <= {1'b0, set_bar_base} + {1'b0, set_bar_high};
+        end
       end
     end
     assign page = {2'b00, virtual_collect_buffer};

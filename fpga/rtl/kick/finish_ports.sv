@@ -1,9 +1,9 @@
 // Receives finish units from the blocks that end commands, for virtual_kick. Every clock it accepts units that together return one credit of
-// each kind and end one command, at most; the ports take turns.
+// each kind and end one command, at most. The ports take turns: a unit waits for those offered before it in this order that return a credit
+// of the same kind, or end a command too.
 module finish_ports #(
     parameter int unsigned FINISHES = 3,
-    localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8,
-    localparam int unsigned PORT_WIDTH = FINISHES > 1 ? $clog2(FINISHES) : 1
+    localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8
 ) (
     input logic clock,
     input logic reset,
@@ -15,45 +15,86 @@ module finish_ports #(
     input logic may_take,
     input logic may_end,
     output logic ends,
-    output hca_spec_pkg::finish_unit_t ended,
+    output logic [23:0] ended_queue_pair_number,
+    output logic [7:0] ended_lane,
+    output logic [3:0] ended_underlying_function,
 
-    // Credits that come back, and the units that return them.
+    // Credits that come back, and where to.
     output logic execution_returned,
-    output hca_spec_pkg::finish_unit_t execution_unit,
+    output logic [7:0] execution_lane,
+    output logic execution_shared,
     output logic completion_returned,
-    output hca_spec_pkg::finish_unit_t completion_unit
+    output logic [7:0] completion_lane,
+    output logic completion_shared
 );
-  logic [FINISHES-1:0] offered, ends_command, has_execution, has_completion;
-  logic [PORT_WIDTH-1:0] ending_port, execution_port, completion_port, first_port, last_port;
+  localparam logic [FINISHES-1:0] ALL = '1;
+  // The fields that count: these bits of a unit.
+  localparam int unsigned FIELDS_WIDTH = hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_LSB
+      + hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_WIDTH;
+
+  logic [FINISHES*FIELDS_WIDTH-1:0] fields;
+  logic [FINISHES-1:0] offered, ends_command, has_execution, has_completion, first;
+  logic [FINISHES-1:0] first_end, first_execution, first_completion;  // Of those offered that do so.
+  logic [FINISHES-1:0] behind_last;  // The ports after the last one that was first.
 
   for (genvar port = 0; port < FINISHES; port++) begin : gen_finish
     localparam int unsigned LSB = port * FINISH_WIDTH;
-    assign offered[port] = finish[port] && may_take && (may_end || !finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB]);
-    assign ends_command[port] = offered[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB];
-    assign has_execution[port] = offered[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB];
-    assign has_completion[port] = offered[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
-    assign finish_ready[port] = offered[port] && (!ends_command[port] || ending_port == PORT_WIDTH'(port))
-        && (!has_execution[port] || execution_port == PORT_WIDTH'(port))
-        && (!has_completion[port] || completion_port == PORT_WIDTH'(port));
+    assign fields[port*FIELDS_WIDTH+:FIELDS_WIDTH] = finish_unit[LSB+:FIELDS_WIDTH];
+    assign ends_command[port] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB];
+    assign has_execution[port] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB];
+    assign has_completion[port] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
   end
 
-  find_next #(.SIZE(FINISHES)) i_first (.bits(offered), .after(last_port), .next(first_port));
-  find_next #(.SIZE(FINISHES)) i_ending (.bits(ends_command), .after(last_port), .next(ending_port));
-  find_next #(.SIZE(FINISHES)) i_execution (.bits(has_execution), .after(last_port), .next(execution_port));
-  find_next #(.SIZE(FINISHES)) i_completion (.bits(has_completion), .after(last_port), .next(completion_port));
+  // The first of these ports in turn, as one bit.
+  function automatic logic [FINISHES-1:0] first_of(input logic [FINISHES-1:0] ports, input logic [FINISHES-1:0] behind);
+    logic [FINISHES-1:0] candidates;
+    candidates = (ports & behind) != '0 ? ports & behind : ports;
+    for (int unsigned port = 0; port < FINISHES; port++)  // Few: a carry would be later.
+      first_of[port] = candidates[port] && (candidates & ~(ALL << port)) == '0;
+  endfunction
 
-  assign ends = (ends_command & finish_ready) != '0;
-  assign ended = finish_unit[ending_port*FINISH_WIDTH+:FINISH_WIDTH];
-  assign execution_returned = (has_execution & finish_ready) != '0;
-  assign execution_unit = finish_unit[execution_port*FINISH_WIDTH+:FINISH_WIDTH];
+  // Whether anything may be taken does not change whose turn it is: it is looked at last.
+  assign offered = finish & ({FINISHES{may_end}} | ~ends_command);
+  assign first_end = first_of(offered & ends_command, behind_last);
+  assign first_execution = first_of(offered & has_execution, behind_last);
+  assign first_completion = first_of(offered & has_completion, behind_last);
+  assign finish_ready = may_take ? offered & (first_end | ~ends_command) & (first_execution | ~has_execution)
+      & (first_completion | ~has_completion) : '0;
+
+  // The fields of the only port that is set, if any.
+  function automatic logic [FIELDS_WIDTH-1:0] fields_of(input logic [FINISHES-1:0] ports, input logic [FINISHES*FIELDS_WIDTH-1:0] from);
+    fields_of = '0;
+    for (int unsigned port = 0; port < FINISHES; port++)
+      if (ports[port]) fields_of = fields_of | from[port*FIELDS_WIDTH+:FIELDS_WIDTH];
+  endfunction
+
+  // Of the first units, whether they are taken or not.
+  logic [FIELDS_WIDTH-1:0] ended, execution, completion;
+  logic unused_fields;
+  assign ended = fields_of(first_end, fields);
+  assign execution = fields_of(first_execution, fields);
+  assign completion = fields_of(first_completion, fields);
+  assign unused_fields = &{1'b0, ended, execution, completion};
+
+  assign ends = (first_end & finish_ready) != '0;
+  assign ended_queue_pair_number = ended[hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_LSB+:24];
+  assign ended_lane = ended[hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:8];
+  assign ended_underlying_function = ended[hca_spec_pkg::FINISH_UNIT_UNDERLYING_FUNCTION_LSB+:4];
+  assign execution_returned = (first_execution & finish_ready) != '0;
+  assign execution_lane = execution[hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:8];
+  assign execution_shared = execution[hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_SHARED_LSB];
 `ifdef FPGA_VERBS_MUTANT_CREDIT_LEAKED
   assign completion_returned = 1'b0;
 `else
-  assign completion_returned = (has_completion & finish_ready) != '0;
+  assign completion_returned = (first_completion & finish_ready) != '0;
 `endif
-  assign completion_unit = finish_unit[completion_port*FINISH_WIDTH+:FINISH_WIDTH];
+  assign completion_lane = completion[hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:8];
+  assign completion_shared = completion[hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_SHARED_LSB];
+
+  assign first = first_of(offered, behind_last);
   always_ff @(posedge clock) begin
-    if (reset) last_port <= '0;
-    else if (offered != '0) last_port <= first_port;
+    if (reset) behind_last <= '0;
+    else if (may_take && offered != '0)
+      for (int unsigned port = 0; port < FINISHES; port++) behind_last[port] <= (first & ~(ALL << port)) != '0;
   end
 endmodule

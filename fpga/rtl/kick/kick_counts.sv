@@ -1,6 +1,5 @@
-// The numbers of kicked, unfinished commands of each lane and of each function. They select the lane for a queue pair that is on none
-// (US8484392, TVL mapping table): the lowest idle lane of the level's own, otherwise the lowest idle shared one, otherwise the least loaded
-// of all, the lowest among equals. At least one lane must exist.
+// The numbers of kicked, unfinished commands of each lane and of each function. Those of the lanes select the lane for a queue pair that is
+// on none.
 module kick_counts #(
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -19,88 +18,86 @@ module kick_counts #(
     input logic [LANE_WIDTH-1:0] ends_lane,
     input logic [FUNCTION_WIDTH-1:0] ends_underlying_function,
 
-    // The lane for a queue pair whose level has these of its own; for a kick, and for one that is fetched.
+    // The lane for a queue pair whose level has these of its own, one bit: for a kick, three clocks later; and for one that is fetched,
+    // four clocks later. That of a kick is not chosen again as idle until its command has joined, or not.
     input logic [LANES-1:0] shared_lanes,
+    input logic choose,
     input logic [LANES-1:0] level_lanes,
-    output logic [LANE_WIDTH-1:0] chosen_lane,
+    output logic [LANES-1:0] chosen,
+    input logic decided,
+    input logic [LANE_WIDTH-1:0] decided_lane,
     input logic [LANES-1:0] outlook_lanes,
     output logic [LANE_WIDTH-1:0] outlook_lane,
 
     input logic [FUNCTION_WIDTH-1:0] query_underlying_function,
     output logic [COUNT_WIDTH-1:0] query_function_commands
 );
-  // Each counts as 0 while it is idle.
-  (* mem2reg *) logic [COUNT_WIDTH-1:0] loads[LANES];
-  (* mem2reg *) logic [COUNT_WIDTH-1:0] function_commands[UNDERLYING_FUNCTIONS];
-  logic [LANES-1:0] idle;
-  logic [UNDERLYING_FUNCTIONS-1:0] function_idle;
+  localparam int unsigned CLASSES = COUNT_WIDTH < 5 ? COUNT_WIDTH : 5;
 
-  // A lane, or a function, of which one command joins and one ends keeps its number.
-  logic keeps_lane, keeps_function;
-  assign keeps_lane = joins && ends && joined_lane == ends_lane;
-  assign keeps_function = joins && ends && joined_underlying_function == ends_underlying_function;
-  assign query_function_commands = function_idle[query_underlying_function] ? '0 : function_commands[query_underlying_function];
+  logic [COUNT_WIDTH*LANES-1:0] at_least;
+  logic [CLASSES*LANES-1:0] loaded, loaded_before;
+  logic [LANES-1:0] avoided, outlook_chosen;
+  logic was_decided;
+  logic [LANE_WIDTH-1:0] was_decided_lane;
+  logic unused_at_least;
+  assign unused_at_least = &{1'b0, at_least};
 
-  always_ff @(posedge clock) begin
-    if (reset) idle <= '1;
-    else if (!keeps_lane) begin
-      if (joins) begin
-        loads[joined_lane] <= idle[joined_lane] ? COUNT_WIDTH'(1) : loads[joined_lane] + COUNT_WIDTH'(1);
-        idle[joined_lane] <= 1'b0;
-      end
-      if (ends) begin
-        loads[ends_lane] <= loads[ends_lane] - COUNT_WIDTH'(1);
-        idle[ends_lane] <= loads[ends_lane] == COUNT_WIDTH'(1);
-      end
-    end
-  end
+  lane_counters #(
+      .LANES(LANES),
+      .COUNT_WIDTH(COUNT_WIDTH)
+  ) i_loads (
+      .clock(clock),
+      .reset(reset),
+      .more(LANES'(joins) << joined_lane),
+      .more_too('0),
+      .less(LANES'(ends) << ends_lane),
+      .at_least(at_least)
+  );
 
   always_ff @(posedge clock) begin
-    if (reset) function_idle <= '1;
-    else if (!keeps_function) begin
-      if (joins) begin
-        function_commands[joined_underlying_function] <= function_idle[joined_underlying_function] ? COUNT_WIDTH'(1) :
-            function_commands[joined_underlying_function] + COUNT_WIDTH'(1);
-        function_idle[joined_underlying_function] <= 1'b0;
-      end
-      if (ends) begin
-        function_commands[ends_underlying_function] <= function_commands[ends_underlying_function] - COUNT_WIDTH'(1);
-        function_idle[ends_underlying_function] <= function_commands[ends_underlying_function] == COUNT_WIDTH'(1);
-      end
-    end
+    loaded <= at_least[CLASSES*LANES-1:0];
+    loaded_before <= loaded;
+    was_decided <= decided;
+    was_decided_lane <= decided_lane;
+    avoided <= reset ? '0 : (avoided | chosen) & ~(LANES'(was_decided) << was_decided_lane);
   end
 
-  // Two choices alike. The least loaded is found by a tree, from the lanes up: each node, from 1 on, has the better of nodes twice its
-  // number and one more. Of each: cannot be taken, load, lane. Only looked at where none is idle, which saves simulation the work.
-  localparam int unsigned NODE_WIDTH = 1 + COUNT_WIDTH + LANE_WIDTH;
-  localparam int unsigned LEAVES = 1 << LANE_WIDTH;
-  for (genvar choice = 0; choice < 2; choice++) begin : gen_choice
-    logic [LANES-1:0] own, own_idle, usable;
-    logic [LANE_WIDTH-1:0] idle_lane, lane;
-    logic has_idle;
-    logic [2*LEAVES*NODE_WIDTH-1:0] nodes;
-    assign own = choice == 0 ? level_lanes : outlook_lanes;
-    assign own_idle = own & idle;
-    assign usable = own | shared_lanes;
-    assign has_idle = (usable & idle) != '0;
-    find_first #(.SIZE(LANES)) i_idle (.bits(own_idle != '0 ? own_idle : shared_lanes & idle), .first(idle_lane));
+  lane_choice #(
+      .LANES(LANES),
+      .CLASSES(CLASSES)
+  ) i_lane_choice (
+      .own_lanes(level_lanes),
+      .avoided_last(chosen),
+      .*
+  );
+  lane_choice #(
+      .LANES(LANES),
+      .CLASSES(CLASSES)
+  ) i_outlook_choice (
+      .choose(1'b1),
+      .own_lanes(outlook_lanes),
+      .avoided('0),
+      .avoided_last('0),
+      .chosen(outlook_chosen),
+      .*
+  );
+  logic [LANE_WIDTH-1:0] outlook_first;
+  find_first #(.SIZE(LANES), .ISOLATED(1'b1)) i_outlook_lane (.bits(outlook_chosen), .first(outlook_first));
+  always_ff @(posedge clock) outlook_lane <= outlook_first;
 
-    always_comb begin
-      nodes = '1;
-      if (!has_idle) begin
-        for (int unsigned node = 0; node < LANES; node++)
-          nodes[(LEAVES+node)*NODE_WIDTH+:NODE_WIDTH] = {!usable[node], loads[node], LANE_WIDTH'(node)};
-        for (int unsigned node = LEAVES - 1; node > 0; node--)
-          nodes[node*NODE_WIDTH+:NODE_WIDTH] = nodes[2*node*NODE_WIDTH+:NODE_WIDTH] <= nodes[(2*node+1)*NODE_WIDTH+:NODE_WIDTH] ?
-              nodes[2*node*NODE_WIDTH+:NODE_WIDTH] : nodes[(2*node+1)*NODE_WIDTH+:NODE_WIDTH];
-      end
-    end
-`ifdef FPGA_VERBS_MUTANT_LOAD_IGNORED
-    assign lane = idle_lane;
-`else
-    assign lane = has_idle ? idle_lane : nodes[NODE_WIDTH+:LANE_WIDTH];
-`endif
+  // By function, modulo 2^COUNT_WIDTH: commands that joined and that ended, each memory with one writer. Their number is the difference, 0
+  // until its bit is set; the first command then begins where the last ended.
+  logic [COUNT_WIDTH-1:0] joined_of[UNDERLYING_FUNCTIONS];
+  logic [COUNT_WIDTH-1:0] ended_of[UNDERLYING_FUNCTIONS];
+  logic [UNDERLYING_FUNCTIONS-1:0] used;
+  always_ff @(posedge clock) begin
+    if (joins)
+      joined_of[joined_underlying_function] <= (used[joined_underlying_function] ? joined_of[joined_underlying_function] :
+          ended_of[joined_underlying_function]) + COUNT_WIDTH'(1);
+    if (ends) ended_of[ends_underlying_function] <= ended_of[ends_underlying_function] + COUNT_WIDTH'(1);
+    if (reset) used <= '0;
+    else if (joins) used[joined_underlying_function] <= 1'b1;
   end
-  assign chosen_lane = gen_choice[0].lane;
-  assign outlook_lane = gen_choice[1].lane;
+  assign query_function_commands = used[query_underlying_function] ?
+      joined_of[query_underlying_function] - ended_of[query_underlying_function] : '0;
 endmodule

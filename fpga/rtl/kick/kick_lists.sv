@@ -2,7 +2,10 @@
 // is marked not ready and discarded when it is the first of its list: while a lane has dropped commands, the block checks its first
 // commands one by one. Queue outputs that virtual_kick does not use end here.
 //
-// The queue answers a command seven clocks later. Until then a started command counts on its list.
+// A command that is to be listed passes three stages: the room on its lane and the entry credits of its function are looked up; they are
+// compared; it is listed, or not. Commands that left their list in the last two clocks may still count.
+//
+// The queue answers a command seven clocks later, this block eight. Until then a started command counts on its list.
 module kick_lists #(
     parameter int unsigned ENTRIES = 72,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
@@ -16,21 +19,28 @@ module kick_lists #(
     input logic reset,
     output logic clearing,  // Nothing is listed as yet.
 
-    // Lists a command. Its function has an entry credit, then there is an entry too; its lane is not full.
+    // Where a command is to be listed, and for which function; two clocks later: whether there is an entry credit, then there is an entry
+    // too, and whether its lane has room. Then it may be listed.
+    input logic [LANE_WIDTH-1:0] look_lane,
+    input logic [FUNCTION_WIDTH-1:0] look_underlying_function,
+    output logic has_entry_credit,
+    output logic has_room,
     input logic push,
     input logic [LANE_WIDTH-1:0] push_lane,
     input hca_spec_pkg::kick_unit_t push_unit,
-    input logic [FUNCTION_WIDTH-1:0] push_underlying_function,
-    output logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available,
-    output logic [LANES-1:0] full,
 
-    // Takes the first command of a lane that is waiting, or discards it if it was dropped, which is to be looked into.
+    // Lanes with a command to take: one to start, or one that may have been dropped, which is to be looked into. A lane that is picked, of
+    // one bit, has one less in the next clock. One clock after the pick its command is started or looked into, or a clock later given up: then
+    // it is there again.
     output logic [LANES-1:0] waiting,
     output logic [LANES-1:0] to_look_into,
+    input logic [LANES-1:0] picked,
     input logic start,
     input logic look,
     input logic [LANE_WIDTH-1:0] start_lane,
-    // Seven clocks later, if a command has left its list.
+    input logic give_up,
+    input logic [LANE_WIDTH-1:0] give_up_lane,
+    // Eight clocks later, if a command has left its list.
     output logic left,
     output logic left_dropped,
     output logic left_corrupted,
@@ -54,7 +64,7 @@ module kick_lists #(
     input logic [COUNT_WIDTH-1:0] set_size_commands,
     input logic [LANE_WIDTH-1:0] query_lane,
     output logic [COUNT_WIDTH-1:0] query_commands,
-    output logic [COUNT_WIDTH-1:0] query_room,  // For so many commands.
+    output logic [COUNT_WIDTH-1:0] query_room,  // For so many commands, two clocks later.
     output logic query_has_fetched,  // One that send_queue_scheduler fetched is there.
     output linked_list_queue_pkg::linked_list_queue_counters_t counters
 );
@@ -68,179 +78,163 @@ module kick_lists #(
   linked_list_queue_pkg::linked_list_result_t answered_result;
   logic is_looked_into, is_alive, is_gone, leaves;
 
-  assign is_looked_into = answered
-      && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY;
-  assign is_alive = answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_READY;
-  assign leaves = answered && !is_alive;
-  assign is_gone = is_looked_into && !is_alive;
+  // A clock later: the answer, and of the command that leaves its function, and whether it was fetched.
+  logic has_answer;
+  logic [LANE_WIDTH-1:0] lane;
+  logic [FUNCTION_WIDTH-1:0] answered_function, left_function;
+  logic answered_fetched, left_fetched;
+  hca_spec_pkg::kick_unit_t answered_unit;
+
+  always_ff @(posedge clock) begin
+    has_answer <= answered && !reset;
+    is_looked_into <= answered && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY;
+    is_alive <= answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_READY;
+    left_corrupted <= answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;
+    if (answered) begin
+      lane <= answered_lane;
+      left_unit <= answered_unit;
+      left_function <= answered_function;
+      left_fetched <= answered_fetched;
+    end
+  end
+  assign leaves = has_answer && !is_alive;
+  assign is_gone = leaves && is_looked_into;
   assign left = leaves;
   assign left_dropped = is_looked_into;
-  assign left_corrupted = answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;
-  assign left_lane = answered_lane;
-
-  // The command that leaves: its function, and whether it was fetched.
-  logic [FUNCTION_WIDTH-1:0] left_function;
-  logic left_fetched;
+  assign left_lane = lane;
 
   listed_commands #(
       .ENTRIES(ENTRIES),
       .LANES(LANES),
       .FUNCTION_WIDTH(FUNCTION_WIDTH)
   ) i_listed_commands (
+      .left(answered && answered_result != linked_list_queue_pkg::LINKED_LIST_RESULT_READY),
       .left_entry(answered_entry),
+      .left_function(answered_function),
+      .left_fetched(answered_fetched),
       .*
   );
 
-  // By lane, modulo 2^COUNT_WIDTH: commands that were listed and that left; those to be started, that were started, and that went as
-  // dropped; those that were dropped; those that were fetched, and of these that left. Each memory has one writer. Numbers are
-  // differences, 0 unless their bit is set; the first command then begins where the last stopped. Further: the most that a lane may
-  // have, once it is set; whether the first is known not to be dropped, or is being looked into.
-  logic [COUNT_WIDTH-1:0] listed_of[LANES];
-  logic [COUNT_WIDTH-1:0] left_of[LANES];
-  logic [COUNT_WIDTH-1:0] to_start_of[LANES];
-  logic [COUNT_WIDTH-1:0] started_of[LANES];
+  // Room on the lane's list, and an entry credit of the function; it comes back when its command has left the list.
+  logic lane_has_room;
+  logic [COUNT_WIDTH-1:0] unused_function_commands, unused_function_room;
+`ifdef FPGA_VERBS_MUTANT_LIST_SIZE_IGNORED
+  logic unused_lane_has_room;
+  assign unused_lane_has_room = lane_has_room;
+  assign has_room = 1'b1;
+`else
+  assign has_room = lane_has_room;
+`endif
+
+  list_room #(
+      .OWNERS(LANES),
+      .ENTRIES(ENTRIES)
+  ) i_lane_room (
+      .clock(clock),
+      .reset(reset),
+      .look_owner(look_lane),
+      .has_room(lane_has_room),
+      .push(push),
+      .push_owner(push_lane),
+      .leave(leaves),
+      .leave_owner(lane),
+      .set_most(set_size),
+      .set_most_owner(set_size_lane),
+      .set_most_commands(set_size_commands),
+      .query_owner(query_lane),
+      .query_commands(query_commands),
+      .query_room(query_room)
+  );
+  list_room #(
+      .OWNERS(UNDERLYING_FUNCTIONS),
+      .ENTRIES(ENTRIES)
+  ) i_entry_credits (
+      .clock(clock),
+      .reset(reset),
+      .look_owner(look_underlying_function),
+      .has_room(has_entry_credit),
+      .push(push),
+      .push_owner(FUNCTION_WIDTH'(push_unit.underlying_function)),
+      .leave(leaves),
+      .leave_owner(left_function),
+      .set_most(set_entry_credits),
+      .set_most_owner(set_entry_credits_underlying_function),
+      .set_most_commands(set_entry_credits_credits),
+      .query_owner('0),
+      .query_commands(unused_function_commands),
+      .query_room(unused_function_room)
+  );
+
+  // By lane, in the same way: commands that went as dropped and that were dropped; those that were fetched, and of these that left.
   logic [COUNT_WIDTH-1:0] gone_of[LANES];
   logic [COUNT_WIDTH-1:0] dropped_of[LANES];
   logic [COUNT_WIDTH-1:0] fetched_of[LANES];
   logic [COUNT_WIDTH-1:0] fetched_left_of[LANES];
-  logic [COUNT_WIDTH-1:0] sizes[LANES];
-  logic [LANES-1:0] has_listed, has_to_start, has_dropped, has_fetched, sized, first_alive, looked_into;
-  logic [COUNT_WIDTH-1:0] maximum;
+  logic [LANES-1:0] used_dropped, used_fetched;
   logic is_fetched;
 
-  assign is_fetched = push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED;
-  assign query_commands = has_listed[query_lane] ? listed_of[query_lane] - left_of[query_lane] : '0;
-  assign maximum = sized[query_lane] ? sizes[query_lane] : COUNT_WIDTH'(ENTRIES);
-  assign query_room = query_commands < maximum ? maximum - query_commands : '0;
-  assign query_has_fetched = has_fetched[query_lane];
+  assign is_fetched = push && push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED;
+  assign query_has_fetched = used_fetched[query_lane] && fetched_of[query_lane] != fetched_left_of[query_lane];
 
-  assign waiting = has_to_start & (~has_dropped | first_alive);
-  assign to_look_into = has_to_start & has_dropped & ~first_alive & ~looked_into;
-
-  // Numbers and bits of a lane after this clock.
-  function automatic logic [COUNT_WIDTH-1:0] listed_after(input logic [LANE_WIDTH-1:0] lane);
-    listed_after = (has_listed[lane] ? listed_of[lane] - left_of[lane] : '0) + COUNT_WIDTH'(push && push_lane == lane)
-        - COUNT_WIDTH'(leaves && answered_lane == lane);
-  endfunction
-  function automatic logic has_to_start_after(input logic [LANE_WIDTH-1:0] lane);
-    has_to_start_after = push && push_lane == lane || has_to_start[lane] && to_start_of[lane] - started_of[lane]
-        != gone_of[lane] + COUNT_WIDTH'(start && start_lane == lane) + COUNT_WIDTH'(is_gone && answered_lane == lane);
-  endfunction
-  function automatic logic has_dropped_after(input logic [LANE_WIDTH-1:0] lane);
-    has_dropped_after = dropped && dropped_lane == lane
-        || has_dropped[lane] && dropped_of[lane] != gone_of[lane] + COUNT_WIDTH'(is_gone && answered_lane == lane);
-  endfunction
-  function automatic logic has_fetched_after(input logic [LANE_WIDTH-1:0] lane);
-    has_fetched_after = push && is_fetched && push_lane == lane
-        || has_fetched[lane] && fetched_of[lane] != fetched_left_of[lane] + COUNT_WIDTH'(leaves && left_fetched && answered_lane == lane);
-  endfunction
-  function automatic logic full_after(input logic [LANE_WIDTH-1:0] lane);
-    full_after = listed_after(lane)
-        >= (set_size && set_size_lane == lane ? set_size_commands : sized[lane] ? sizes[lane] : COUNT_WIDTH'(ENTRIES));
-  endfunction
-
-  // Each event writes what its lane has after all events of the clock, so events of one lane agree.
   always_ff @(posedge clock) begin
+    if (is_fetched)
+      fetched_of[push_lane] <= (used_fetched[push_lane] ? fetched_of[push_lane] : fetched_left_of[push_lane]) + COUNT_WIDTH'(1);
+    if (leaves && left_fetched) fetched_left_of[lane] <= fetched_left_of[lane] + COUNT_WIDTH'(1);
+    if (is_gone) gone_of[lane] <= gone_of[lane] + COUNT_WIDTH'(1);
+    if (dropped)
+      dropped_of[dropped_lane] <= (used_dropped[dropped_lane] ? dropped_of[dropped_lane] : gone_of[dropped_lane]) + COUNT_WIDTH'(1);
     if (reset) begin
-      has_listed <= '0;
-      full <= '0;
-      sized <= '0;
+      used_fetched <= '0;
+      used_dropped <= '0;
     end else begin
-      if (push) begin
-        has_listed[push_lane] <= 1'b1;
-        full[push_lane] <= full_after(push_lane);
-      end
-      if (leaves) begin
-        has_listed[answered_lane] <= listed_after(answered_lane) != '0;
-        full[answered_lane] <= full_after(answered_lane);
-      end
-      if (set_size) begin
-        sized[set_size_lane] <= 1'b1;
-        full[set_size_lane] <= full_after(set_size_lane);
-      end
+      if (is_fetched) used_fetched[push_lane] <= 1'b1;
+      if (dropped) used_dropped[dropped_lane] <= 1'b1;
     end
   end
 
+  // Commands that can be taken, by lane. Lanes with dropped ones: that none is left is known three clocks after the last has gone, and the
+  // lane is being looked into until then. Further: whether the first command of a lane is known not to be dropped.
+  logic [COUNT_WIDTH*LANES-1:0] at_least;
+  logic [LANES-1:0] has_command, has_dropped, first_alive, looked_into;
+  logic unused_at_least;
+  logic has_gone, went;
+  logic [LANE_WIDTH-1:0] gone_lane, went_lane;
+  logic has_no_dropped;
+  assign has_command = at_least[LANES-1:0];
+  assign unused_at_least = &{1'b0, at_least};
+
+  lane_counters #(
+      .LANES(LANES),
+      .COUNT_WIDTH(COUNT_WIDTH)
+  ) i_commands (
+      .clock(clock),
+      .reset(reset),
+      .more(LANES'(push) << push_lane),
+      .more_too(LANES'(give_up) << give_up_lane | LANES'(has_answer && is_alive) << lane),
+      .less(picked),
+      .at_least(at_least)
+  );
+
+  assign waiting = has_command & (~has_dropped | first_alive);
+  assign to_look_into = has_command & has_dropped & ~first_alive & ~looked_into;
+
   always_ff @(posedge clock) begin
+    has_gone <= is_gone && !reset;
+    gone_lane <= lane;
+    went <= has_gone && !reset;
+    went_lane <= gone_lane;
+    has_no_dropped <= dropped_of[gone_lane] == gone_of[gone_lane];
     if (reset) begin
-      has_to_start <= '0;
       has_dropped <= '0;
-      has_fetched <= '0;
       first_alive <= '0;
       looked_into <= '0;
     end else begin
-      if (push) begin
-        has_to_start[push_lane] <= has_to_start_after(push_lane);
-        has_fetched[push_lane] <= has_fetched_after(push_lane);
-      end
-      if (is_looked_into) begin
-        looked_into[answered_lane] <= 1'b0;
-        if (is_alive) first_alive[answered_lane] <= 1'b1;
-      end
-      if (is_gone) begin
-        has_to_start[answered_lane] <= has_to_start_after(answered_lane);
-        has_dropped[answered_lane] <= has_dropped_after(answered_lane);
-      end
-      if (leaves) has_fetched[answered_lane] <= has_fetched_after(answered_lane);
-      if (start) begin
-        has_to_start[start_lane] <= has_to_start_after(start_lane);
-        first_alive[start_lane] <= 1'b0;
-      end
-      if (look) looked_into[start_lane] <= 1'b1;
-      if (dropped) begin
-        has_dropped[dropped_lane] <= has_dropped_after(dropped_lane);
-        first_alive[dropped_lane] <= 1'b0;
-      end
+      has_dropped <= has_dropped & ~(LANES'(went && has_no_dropped) << went_lane) | LANES'(dropped) << dropped_lane;
+      first_alive <= (first_alive & ~picked | LANES'(give_up) << give_up_lane | LANES'(has_answer && is_alive) << lane)
+          & ~(LANES'(dropped) << dropped_lane);
+      looked_into <= (looked_into | picked & to_look_into) & ~(LANES'(went) << went_lane | LANES'(has_answer && is_alive) << lane);
     end
   end
-
-  always_ff @(posedge clock) begin
-    if (push) begin
-      listed_of[push_lane] <= (has_listed[push_lane] ? listed_of[push_lane] : left_of[push_lane]) + COUNT_WIDTH'(1);
-      to_start_of[push_lane] <=
-          (has_to_start[push_lane] ? to_start_of[push_lane] : started_of[push_lane] + gone_of[push_lane]) + COUNT_WIDTH'(1);
-    end
-    if (push && is_fetched)
-      fetched_of[push_lane] <= (has_fetched[push_lane] ? fetched_of[push_lane] : fetched_left_of[push_lane]) + COUNT_WIDTH'(1);
-    if (leaves) left_of[answered_lane] <= left_of[answered_lane] + COUNT_WIDTH'(1);
-    if (leaves && left_fetched) fetched_left_of[answered_lane] <= fetched_left_of[answered_lane] + COUNT_WIDTH'(1);
-    if (start) started_of[start_lane] <= started_of[start_lane] + COUNT_WIDTH'(1);
-    if (is_gone) gone_of[answered_lane] <= gone_of[answered_lane] + COUNT_WIDTH'(1);
-    if (dropped)
-      dropped_of[dropped_lane] <= (has_dropped[dropped_lane] ? dropped_of[dropped_lane] : gone_of[dropped_lane]) + COUNT_WIDTH'(1);
-    if (set_size) sizes[set_size_lane] <= set_size_commands;
-  end
-
-  // Entry credits of functions; one comes back when its command has left the list.
-  linked_list_queue_pkg::credit_source_t unused_source;
-  logic [COUNT_WIDTH-1:0] unused_own_held, unused_shared_held, unused_available, unused_all_shared_held;
-
-  credit_pool #(
-      .OWNERS(UNDERLYING_FUNCTIONS),
-      .OWN(ENTRIES),
-      .CREDIT_WIDTH(COUNT_WIDTH)
-  ) i_entry_credits (
-      .clock(clock),
-      .reset(reset),
-      .available(entry_credits_available),
-      .owner(push_underlying_function),
-      .source(unused_source),
-      .take(push),
-      .give_back(leaves),
-      .give_back_owner(left_function),
-      .give_back_source(linked_list_queue_pkg::CREDIT_SOURCE_OWN),
-      .set_limits(set_entry_credits),
-      .set_limits_owner(set_entry_credits_underlying_function),
-      .set_own_credits(set_entry_credits_credits),
-      .set_shared_cap_credits('0),
-      .set_shared(1'b0),
-      .set_shared_credits('0),
-      .query_owner('0),
-      .query_own_held(unused_own_held),
-      .query_shared_held(unused_shared_held),
-      .query_available(unused_available),
-      .all_shared_held(unused_all_shared_held)
-  );
 
   logic [COUNT_WIDTH-1:0] unused_inbound_credits, unused_query_count;
   linked_list_queue_pkg::linked_list_result_t unused_pushed_result;
@@ -290,7 +284,7 @@ module kick_lists #(
       .answered_list(answered_lane),
       .answered_entry(answered_entry),
       .answered_index(unused_answered_index),
-      .answered_unit(left_unit),
+      .answered_unit(answered_unit),
       .reclaim_ready(1'b0),
       .reclaiming(unused_reclaiming),
       .scrub(1'b1),

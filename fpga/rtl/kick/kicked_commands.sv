@@ -86,7 +86,7 @@ module kicked_commands #(
   hca_spec_pkg::kick_unit_t kick_collected_unit, kick_started_unit;
 
   // Outputs of virtual_kick without a use here.
-  logic unused_kick_corrupted, unused_listed, unused_starting, unused_left, unused_command_stale, unused_dropping, unused_dropped,
+  logic unused_kick_corrupted, unused_listed, unused_starting, unused_starting_execution_shared, unused_starting_completion_shared, unused_left, unused_command_stale, unused_dropping, unused_dropped,
       unused_discarded, unused_outlook_lane_invalid, unused_outlook_has_fetched;
   logic [LANE_WIDTH-1:0] unused_kick_corrupted_lane, unused_listed_lane, unused_starting_lane, unused_left_lane, unused_inspect_lane,
       unused_discarded_lane, unused_outlook_lane;
@@ -142,6 +142,8 @@ module kicked_commands #(
       .listed_lane(unused_listed_lane),
       .starting(unused_starting),
       .starting_lane(unused_starting_lane),
+      .starting_execution_shared(unused_starting_execution_shared),
+      .starting_completion_shared(unused_starting_completion_shared),
       .left(unused_left),
       .left_lane(unused_left_lane),
       .command_stale(unused_command_stale),

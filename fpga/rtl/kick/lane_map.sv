@@ -36,15 +36,22 @@ module lane_map #(
   localparam int unsigned LANES_EACH = LANES / LEVELS < 4 ? LANES / LEVELS : 4;
   localparam logic [LANES-1:0] FIRST_LANES = ~({LANES{1'b1}} << LANES_EACH);
   localparam logic [LANES-1:0] LAST_LANES = {LANES{1'b1}} << LANES_EACH * UNDERLYING_FUNCTIONS;
+  localparam logic [LEVELS-1:0] NONE_AT_FIRST = LANES_EACH == 0 ? '1 : '0;
 
-  logic [LANES-1:0] own_lanes[LEVEL_PLACES];  // By function and level.
+  // By function and level: once they are set, else what they are at first.
+  logic [LANES-1:0] own_lanes[LEVEL_PLACES];
+  logic [LEVEL_PLACES-1:0] is_set;
   logic [LEVELS-1:0] has_none;  // But the shared ones.
   logic [LEVEL_PLACES-1:0] invalid;
 
-  assign query_lanes = own_lanes[query_level];
+  function automatic logic [LANES-1:0] lanes_of(input logic [FUNCTION_WIDTH:0] level);
+    lanes_of = is_set[level] ? own_lanes[level] : FIRST_LANES << (32'(level) >> 1) * LANES_EACH;
+  endfunction
+
+  assign query_lanes = lanes_of(query_level);
   assign query_invalid = invalid[query_level];
-  assign outlook_lanes = own_lanes[outlook_level];
-  assign inspect_lanes = own_lanes[inspect_level];
+  assign outlook_lanes = lanes_of(outlook_level);
+  assign inspect_lanes = lanes_of(inspect_level);
   assign outlook_invalid = invalid[outlook_level];
   assign set_lanes_allowed = (set_lanes_lanes | shared_lanes) != '0;
   assign set_shared_lanes_allowed = set_lanes_lanes != '0 || has_none == '0;
@@ -56,17 +63,14 @@ module lane_map #(
       set_lanes_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
 
   always_ff @(posedge clock) begin
-    if (reset || sets) begin  // Else simulation has no work with any.
-      for (int unsigned number = 0; number < LEVELS; number++) begin
-        if (reset || set_level == (FUNCTION_WIDTH + 1)'(number)) begin
-          own_lanes[number] <= reset ? FIRST_LANES << number / 2 * LANES_EACH : set_lanes_lanes;
-          has_none[number] <= (reset ? FIRST_LANES << number / 2 * LANES_EACH : set_lanes_lanes) == '0;
-        end
-      end
+    if (sets) own_lanes[set_level] <= set_lanes_lanes;
+    if (reset) begin
+      is_set <= '0;
+      has_none <= NONE_AT_FIRST;
+    end else if (sets) begin
+      is_set[set_level] <= 1'b1;
+      has_none <= has_none & ~(LEVELS'(1) << set_level) | LEVELS'(set_lanes_lanes == '0) << set_level;
     end
-  end
-  for (genvar number = LEVELS; number < LEVEL_PLACES; number++) begin : gen_unused
-    assign own_lanes[number] = '0;
   end
 
   always_ff @(posedge clock) begin

@@ -34,47 +34,52 @@ module listed_commands #(
     output logic [23:0] dropped_queue_pair_number
 );
   localparam int unsigned WIDTH = FUNCTION_WIDTH + LANE_WIDTH + 24;
-  localparam int unsigned PUSH_CLOCKS = 4;
   localparam int unsigned COMMAND_WIDTH = FUNCTION_WIDTH + 1 + 24;
-  localparam int unsigned SETTLE_WIDTH = 3;  // Eight clocks.
+  localparam int unsigned SETTLE_WIDTH = 4;  // 16 clocks.
 
   logic [WIDTH-1:0] commands[ENTRIES];
   logic [FUNCTION_WIDTH:0] origins[ENTRIES];  // Function, and whether it was fetched.
   logic [ENTRIES-1:0] alive;
-  logic [PUSH_CLOCKS*COMMAND_WIDTH-1:0] on_the_way;
-  logic [COMMAND_WIDTH-1:0] arrived;
+  logic [COMMAND_WIDTH-1:0] on_the_way_1, on_the_way_2, on_the_way_3, arrived;
   logic [SETTLE_WIDTH:0] settled;
-  logic is_settled;
+  logic is_settled, scanning, finds;
+  logic [ENTRY_WIDTH-1:0] entry;
+  logic [FUNCTION_WIDTH-1:0] found_underlying_function;
+  logic [LANE_WIDTH-1:0] found_lane;
   logic [23:0] named;
   logic unused_push_unit;
   assign unused_push_unit = &{1'b0, push_unit};
 
-  assign arrived = on_the_way[(PUSH_CLOCKS-1)*COMMAND_WIDTH+:COMMAND_WIDTH];
   assign {left_function, left_fetched} = origins[left_entry];
-  assign {dropped_underlying_function, dropped_lane, named} = commands[dropped_entry];
+  assign {found_underlying_function, found_lane, named} = commands[entry];
   assign is_settled = settled[SETTLE_WIDTH];
-  assign dropped = dropping && is_settled && alive[dropped_entry] && named == dropped_queue_pair_number;
+  assign finds = scanning && is_settled && alive[entry] && named == dropped_queue_pair_number;
 
   always_ff @(posedge clock) begin
     if (reset) alive <= '0;
     else
-      alive <= ENTRIES'(pushed) << pushed_entry | alive & ~(ENTRIES'(left) << left_entry) & ~(ENTRIES'(dropped) << dropped_entry);
+      alive <= ENTRIES'(pushed) << pushed_entry | alive & ~(ENTRIES'(left) << left_entry) & ~(ENTRIES'(finds) << entry);
   end
 
   always_ff @(posedge clock) begin
-    on_the_way <= {on_the_way[(PUSH_CLOCKS-1)*COMMAND_WIDTH-1:0], FUNCTION_WIDTH'(push_unit.underlying_function),
-        push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED, push_unit.queue_pair_number};
+    on_the_way_1 <= {FUNCTION_WIDTH'(push_unit.underlying_function), push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED,
+        push_unit.queue_pair_number};
+    {on_the_way_2, on_the_way_3, arrived} <= {on_the_way_1, on_the_way_2, on_the_way_3};
     if (pushed) begin
       commands[pushed_entry] <= {arrived[COMMAND_WIDTH-1:25], pushed_lane, arrived[23:0]};
       origins[pushed_entry] <= arrived[COMMAND_WIDTH-1:24];
     end
-    if (reset) dropping <= 1'b0;
-    else dropping <= drop || dropping && !(is_settled && dropped_entry == ENTRY_WIDTH'(ENTRIES - 1));
-    if (!dropping) begin
+    dropped <= finds && !reset;
+    dropped_entry <= entry;
+    dropped_lane <= found_lane;
+    dropped_underlying_function <= found_underlying_function;
+    scanning <= !reset && (drop || scanning && !(is_settled && entry == ENTRY_WIDTH'(ENTRIES - 1)));
+    dropping <= !reset && (drop || scanning);  // The last one is dropped a clock after it was found.
+    if (!scanning) begin
       settled <= '0;
-      dropped_entry <= '0;
-      dropped_queue_pair_number <= drop_queue_pair_number;
-    end else if (is_settled) dropped_entry <= dropped_entry + ENTRY_WIDTH'(1);
+      entry <= '0;
+      if (drop) dropped_queue_pair_number <= drop_queue_pair_number;
+    end else if (is_settled) entry <= entry + ENTRY_WIDTH'(1);
     else settled <= settled + (SETTLE_WIDTH + 1)'(1);
   end
 endmodule

@@ -2,13 +2,17 @@
 // (US8484392, virtual kick lists, TVL mapping table, virtual kick arbitrator). A command is pinned to its queue pair from the list until it
 // is finished. The queue pair stays on its lane while it has such a command, so its commands cannot overtake each other.
 //
-// A kick passes two stages: the first asks queue_pair_state_cache to pin its queue pair, which answers one clock later; the second selects
-// the lane and lists the command. Every clock the block accepts one kick, starts one command, and accepts finish units that together return
-// one credit of each kind and end one command. All see the state before the clock. A started command takes its credits at once, leaves its
-// list seven clocks later, and leaves the block at least one clock after that.
+// A kick passes eight stages. The first waits where its lanes must be read again; the others never wait. While the next three choose a
+// lane in case its queue pair is on none, the fourth asks queue_pair_state_cache to pin the queue pair, which answers one clock later. The
+// fifth selects the lane; the eighth lists the command, refuses it, or gives it back. A command that is refused waits for room in a queue,
+// in which those on their way have theirs.
+//
+// Every clock the block accepts one kick, starts one command, and accepts finish units that together return one credit of each kind and end
+// one command. A lane that started a command starts the next one four clocks later. A started command takes its credits at once, leaves its
+// list eight clocks later, and leaves the block at least one clock after that.
 //
 // The commands of a queue pair that must become quiet are dropped: they finish at once, and leave their list in turn, without a credit. The
-// scan takes one clock for each entry, and eight before; no other command is listed, started or finished meanwhile.
+// scan takes one clock for each entry, and seventeen before; no other command is finished meanwhile, and soon none is listed or started.
 //
 // A command with an uncorrectable bit error on its list is not started: kick_corrupted names its lane, its credits return, and its queue
 // pair stays pinned until a reset, because its identity is lost.
@@ -33,7 +37,7 @@ module virtual_kick #(
     parameter int unsigned COMPLETION_CREDITS = TRANSMIT_VIRTUAL_LANES * COMPLETION_CREDITS_PER_LANE
         + SHARED_COMPLETION_CREDITS,
     // Commands kicked and not finished: on the lists, or with a completion credit.
-    parameter int unsigned COMMANDS_WIDTH = $clog2(ENTRIES + COMPLETION_CREDITS + 1),
+    parameter int unsigned COMMANDS_WIDTH = $clog2(ENTRIES + COMPLETION_CREDITS + 3),
     parameter int unsigned CREDIT_WIDTH = $clog2(COMPLETION_CREDITS + TRANSMIT_VIRTUAL_LANES * EXECUTION_CREDITS_PER_LANE
         + SHARED_EXECUTION_CREDITS + 1)
 ) (
@@ -49,18 +53,20 @@ module virtual_kick #(
     input hca_spec_pkg::kick_unit_t kick_collected_unit,
 
     // Commands that are started, and those that found no entry credit: origin send queue mode, their PCB is given back.
-    // kick_started_credit: there is room for two more.
+    // kick_started_credit: there is room for one.
     input logic kick_started_credit,
     output logic kick_started,
     output hca_spec_pkg::kick_unit_t kick_started_unit,
     output logic kick_corrupted,
     output logic [LANE_WIDTH-1:0] kick_corrupted_lane,
 
-    // The kick of the second stage joins a lane; a lane starts its first command, which leaves its list some clocks later.
+    // The kick of the last stage joins a lane; a lane starts its first command with these credits, which leaves its list some clocks later.
     output logic listed,
     output logic [LANE_WIDTH-1:0] listed_lane,
     output logic starting,
     output logic [LANE_WIDTH-1:0] starting_lane,
+    output logic starting_execution_shared,
+    output logic starting_completion_shared,
     output logic left,
     output logic [LANE_WIDTH-1:0] left_lane,
 
@@ -82,8 +88,8 @@ module virtual_kick #(
     output logic command_stale,
     output logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
 
-    // The commands of a queue pair that are on a list are dropped, those that are listed in this clock too. Not while others are
-    // dropped. Each in its clock: unpin, and command_stale.
+    // The commands of a queue pair that are on a list are dropped, those of kicks that were taken before too. Not while others are
+    // dropped. Each in its clock: command_stale; unpin a clock later.
     input logic drop,
     input logic [23:0] drop_queue_pair_number,
     output logic dropping,
@@ -112,7 +118,7 @@ module virtual_kick #(
     input logic [LANE_WIDTH-1:0] set_list_size_lane,
     input logic [ENTRY_COUNT_WIDTH-1:0] set_list_size_commands,
 
-    // Entries of the mapping table, by function and level, that have to be read again before they are used. Until fetched_lanes
+    // Entries of the mapping table, by function and level, that have to be read again before a kick of theirs. Until fetched_lanes
     // the kicks wait; set_lanes in its clock says what was read, without it the entry stays as it was.
     input logic invalidate_lanes,
     input logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
@@ -132,9 +138,9 @@ module virtual_kick #(
     input logic set_shared_completion_credits,
     input logic [CREDIT_WIDTH-1:0] set_shared_credits,
 
-    // For send_queue_scheduler, of a command that is fetched: the lane that it goes to if its queue pair is on none, and
-    // whether the entry of the mapping table has to be read again before; of query_lane how many commands its list takes, how
-    // many of them would start at once, and whether one that was fetched is there already.
+    // For send_queue_scheduler, of a command that is fetched: whether the entry of the mapping table has to be read again before,
+    // and five clocks later the lane that it goes to if its queue pair is on none; of query_lane how many commands its list takes
+    // two clocks later, how many of them would start at once five clocks later, and whether one that was fetched is there already.
     input logic [FUNCTION_WIDTH-1:0] outlook_underlying_function,
     input hca_spec_pkg::quality_of_service_level_t outlook_quality_of_service_level,
     output logic [LANE_WIDTH-1:0] outlook_lane,
@@ -169,91 +175,59 @@ module virtual_kick #(
 
   localparam int unsigned LANES = TRANSMIT_VIRTUAL_LANES;
 
-  // First stage.
+  // Kicks enter in turn while there is room for those that are refused.
+  localparam int unsigned STAGES = 8;
+  localparam int unsigned REFUSED_ENTRIES = 16;
+  localparam int unsigned REFUSED_WIDTH = $clog2(REFUSED_ENTRIES) + 1;
+
   logic clearing, lists_clearing;
-  logic first_valid;
-  hca_spec_pkg::kick_unit_t first;
-  logic first_leaves;
-  logic takes;
-  logic takes_scheduled;
+  logic open;
+  logic takes, takes_scheduled;
   logic scheduled_before;  // Then the others go first.
-
-  // Second stage.
-  logic valid;
-  hca_spec_pkg::kick_unit_t kick;
-  logic is_fresh;
-  logic was_pinned;
-  logic is_pinned;
-  logic [FUNCTION_WIDTH-1:0] underlying_function;
-  logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available;
-  logic has_entry_credit;
-  logic held;  // Its queue pair is on a lane.
-  logic [LANE_WIDTH-1:0] lane;
-  logic has_place;  // On the list of its lane.
-  logic decides;
-  logic lists;
-  logic refuses;
-  logic is_stale;
-  logic leaves;
-
-  // A command that is dropped in this clock.
-  logic [LANE_WIDTH-1:0] dropped_lane;
-  logic [FUNCTION_WIDTH-1:0] dropped_underlying_function;
-  logic [23:0] dropped_queue_pair_number;
+  logic stays;  // In the first stage: what is under way can be dropped then.
+  logic valid_1, valid_2, valid_3, valid_4, valid_5, valid_6, valid_7, valid_8;
+  hca_spec_pkg::kick_unit_t kick_1, kick_2, kick_3, kick_4, kick_5, kick_6, kick_7, kick_8;
+  logic leaves_first;
+  logic [REFUSED_WIDTH-1:0] refused_filling;
 
   assign takes_scheduled = kick_scheduled && !(kick_collected && scheduled_before);
-  assign takes = !reset && !clearing && !lists_clearing && (!first_valid || first_leaves);
+  assign takes = open && (!valid_1 || leaves_first);
   assign kick_scheduled_ready = takes && takes_scheduled;
   assign kick_collected_ready = takes && !takes_scheduled;
-  assign first_leaves = first_valid && (!valid || leaves);
-  assign pin = first_leaves;
-  assign pin_queue_pair_number = first.queue_pair_number;
 
   always_ff @(posedge clock) begin
+    open <= !reset && !clearing && !lists_clearing && !drop && !dropping
+        && refused_filling < REFUSED_WIDTH'(REFUSED_ENTRIES - STAGES - 2);
+    stays <= drop || dropping;
     if (reset) begin
-      first_valid <= 1'b0;
-      valid <= 1'b0;
+      valid_1 <= 1'b0;
       scheduled_before <= 1'b0;
+      {valid_2, valid_3, valid_4, valid_5, valid_6, valid_7, valid_8} <= '0;
     end else begin
-      first_valid <= takes && (kick_scheduled || kick_collected) || first_valid && !first_leaves;
-      valid <= first_leaves || valid && !leaves;
+      valid_1 <= takes && (kick_scheduled || kick_collected) || valid_1 && !leaves_first;
       if (takes && (kick_scheduled || kick_collected)) scheduled_before <= takes_scheduled;
+      {valid_2, valid_3, valid_4, valid_5, valid_6, valid_7, valid_8} <=
+          {leaves_first, valid_2, valid_3, valid_4, valid_5, valid_6, valid_7};
     end
-    if (takes) first <= takes_scheduled ? kick_scheduled_unit : kick_collected_unit;
-    if (first_leaves) kick <= first;
-    is_fresh <= first_leaves;
-    was_pinned <= is_pinned;
+    if (takes) kick_1 <= takes_scheduled ? kick_scheduled_unit : kick_collected_unit;
+    {kick_2, kick_3, kick_4, kick_5, kick_6, kick_7, kick_8} <= {kick_1, kick_2, kick_3, kick_4, kick_5, kick_6, kick_7};
   end
 
-  assign is_pinned = is_fresh ? pinned : was_pinned;
-  assign underlying_function = FUNCTION_WIDTH'(kick.underlying_function);
-  assign has_entry_credit = entry_credits_available[underlying_function];
-  assign decides = valid && !dropping;
-  assign refuses = decides && kick_started_credit && !fetch_lanes && (!has_entry_credit || is_pinned && !has_place);
-  assign is_stale = decides && has_entry_credit && !is_pinned;
-  assign lists = decides && has_entry_credit && is_pinned && !fetch_lanes && has_place;
-  assign leaves = refuses || is_stale || lists;
-
-  assign listed = lists;
-  assign listed_lane = lane;
-  assign release_buffer = refuses || is_stale;
-  assign release_physical_collect_buffer = kick.physical_collect_buffer;
-  assign command_stale = is_stale || dropped;
-  assign counted_underlying_function = dropped ? dropped_underlying_function : underlying_function;
-
-  // Mapping table.
+  // First stage: the lanes of its level, in the mapping table.
   logic [FUNCTION_WIDTH:0] function_level;
-  logic [LANES-1:0] level_lanes;
+  logic [LANES-1:0] level_lanes, level_lanes_2;
   logic level_invalid;
   logic [FUNCTION_WIDTH:0] outlook_level;
-  logic [LANES-1:0] outlook_lanes;
+  logic [LANES-1:0] outlook_lanes, asked_outlook_lanes;
 
-  assign function_level = {underlying_function, kick.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
+  assign function_level = {FUNCTION_WIDTH'(kick_1.underlying_function),
+      kick_1.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
   assign outlook_level = {outlook_underlying_function,
       outlook_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
-  assign fetch_lanes = decides && has_entry_credit && is_pinned && !held && level_invalid;
-  assign fetch_lanes_underlying_function = underlying_function;
-  assign fetch_lanes_quality_of_service_level = kick.quality_of_service_level;
+  assign fetch_lanes = valid_1 && level_invalid;
+  assign fetch_lanes_underlying_function = FUNCTION_WIDTH'(kick_1.underlying_function);
+  assign fetch_lanes_quality_of_service_level = kick_1.quality_of_service_level;
+  assign leaves_first = valid_1 && !level_invalid && !stays;
 
   lane_map #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
@@ -262,25 +236,32 @@ module virtual_kick #(
       .query_level(function_level),
       .query_lanes(level_lanes),
       .query_invalid(level_invalid),
+      .outlook_lanes(asked_outlook_lanes),
       .outlook_invalid(outlook_lane_invalid),
       .inspect_level({
       query_lanes_underlying_function, query_lanes_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH}),
       .inspect_lanes(query_lanes),
       .*
   );
+  always_ff @(posedge clock) begin
+    level_lanes_2 <= level_lanes;
+    outlook_lanes <= asked_outlook_lanes;
+  end
 
-  // The lane of the kick.
-  logic [LANE_WIDTH-1:0] held_lane;
-  logic [LANE_WIDTH-1:0] chosen_lane;
-  logic [23:0] queried;
-  logic unused_queried;
+  // Second to fifth stage: the lane. The fourth pins.
+  logic [LANES-1:0] chosen;
+  logic [LANE_WIDTH-1:0] chosen_lane, chosen_6, chosen_7, chosen_8;
+  logic [LANE_WIDTH-1:0] lane_5, lane_6, lane_7, lane_8;
+  logic pinned_6, pinned_7, pinned_8;
+  logic lists, refuses, is_stale;
+  logic has_entry_credit, has_room;
 
   logic ends;
-  hca_spec_pkg::finish_unit_t ended;
-  logic unused_ended;
-  assign unused_ended = &{1'b0, ended};
-  assign queried = first_leaves ? first.queue_pair_number : kick.queue_pair_number;
-  assign unused_queried = &{1'b0, queried};
+  logic [QUEUE_PAIR_WIDTH-1:0] ended_queue_pair;
+  assign pin = valid_4;
+  assign pin_queue_pair_number = kick_4.queue_pair_number;
+
+  find_first #(.SIZE(LANES), .ISOLATED(1'b1)) i_chosen_lane (.bits(chosen), .first(chosen_lane));
 
   lane_holds #(
       .QUEUE_PAIRS(QUEUE_PAIRS),
@@ -290,77 +271,124 @@ module virtual_kick #(
       .clock(clock),
       .reset(reset),
       .clearing(clearing),
-      .query_queue_pair(queried[QUEUE_PAIR_WIDTH-1:0]),
-      .held(held),
-      .held_lane(held_lane),
+      .look(valid_4),
+      .look_queue_pair(kick_4.queue_pair_number[QUEUE_PAIR_WIDTH-1:0]),
+      .chosen_lane(chosen_lane),
+      .lane(lane_5),
       .join_lane(lists),
-      .joined_lane(lane),
       .finish(ends),
-      .finish_queue_pair(ended.queue_pair_number[QUEUE_PAIR_WIDTH-1:0]),
+      .finish_queue_pair(ended_queue_pair),
       .inspect_queue_pair(inspect_queue_pair),
       .inspect_commands(inspect_commands),
       .inspect_lane(inspect_lane)
   );
 
-  // Credits for a command that is fetched.
-  logic [CREDIT_WIDTH-1:0] available_execution_credits;
-  logic [CREDIT_WIDTH-1:0] available_completion_credits;
-  logic [CREDIT_WIDTH-1:0] available_credits;
-  assign available_credits = available_execution_credits < available_completion_credits ?
-      available_execution_credits : available_completion_credits;
-  assign outlook_credits = available_credits > CREDIT_WIDTH'(query_commands) ?
-      available_credits - CREDIT_WIDTH'(query_commands) : '0;
+  always_ff @(posedge clock) begin
+    {lane_6, lane_7, lane_8} <= {lane_5, lane_6, lane_7};
+    {chosen_6, chosen_7, chosen_8} <= {chosen_lane, chosen_6, chosen_7};
+    {pinned_6, pinned_7, pinned_8} <= {pinned, pinned_6, pinned_7};
+  end
 
-  logic [LANES-1:0] full;
-  assign lane = held ? held_lane : chosen_lane;
-`ifdef FPGA_VERBS_MUTANT_LIST_SIZE_IGNORED
-  assign has_place = 1'b1;
-`else
-  assign has_place = !full[lane];
-`endif
+  // Eighth stage.
+  logic [FUNCTION_WIDTH-1:0] underlying_function;
 
-  // Start. A lane takes its credits as it starts; the command follows when it has left its list. Units that are out wait for room
-  // in a queue, in which those on their way have theirs.
-  localparam int unsigned START_CLOCKS = 7;
-  localparam int unsigned OUT_ENTRIES = 16;
+  // A command that is dropped in this clock.
+  logic [LANE_WIDTH-1:0] dropped_lane;
+  logic [FUNCTION_WIDTH-1:0] dropped_underlying_function;
+  logic [23:0] dropped_queue_pair_number;
+
+  assign underlying_function = FUNCTION_WIDTH'(kick_8.underlying_function);
+  assign refuses = valid_8 && (!has_entry_credit || pinned_8 && !has_room);
+  assign is_stale = valid_8 && has_entry_credit && !pinned_8;
+  assign lists = valid_8 && has_entry_credit && pinned_8 && has_room;
+
+  assign listed = lists;
+  assign listed_lane = lane_8;
+  assign release_buffer = refuses || is_stale;
+  assign release_physical_collect_buffer = kick_8.physical_collect_buffer;
+  assign command_stale = is_stale || dropped;
+  assign counted_underlying_function = dropped ? dropped_underlying_function : underlying_function;
+
+  hca_spec_pkg::kick_unit_t refused_kick, refused_unit;
+  logic refused_valid, refused_pop;
+  always_comb begin
+    refused_kick = kick_8;
+    refused_kick.origin = hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
+  end
+  unit_queue #(
+      .UNIT_WIDTH(hca_spec_pkg::KICK_UNIT_BYTES * 8),
+      .ENTRIES(REFUSED_ENTRIES)
+  ) i_refused (
+      .clock(clock),
+      .reset(reset),
+      .push(refuses),
+      .push_unit(refused_kick),
+      .valid(refused_valid),
+      .unit(refused_unit),
+      .pop(refused_pop),
+      .filling(refused_filling)
+  );
+
+  // Start. A lane that has a command and credits is picked by bits that may be late; in the next clock what they say is kept; in the one
+  // after that shared credits are counted, and the lane takes its credits or is given up. The command follows when it has left its list.
+  // Units that are out wait for room in a queue, in which those on their way have theirs.
+  localparam int unsigned START_CLOCKS = 8;
+  localparam int unsigned OUT_ENTRIES = 32;
+  localparam int unsigned PICKED_CLOCKS = 4;  // Of those that may start yet when no more are to.
   localparam int unsigned OUT_WIDTH = $clog2(OUT_ENTRIES) + 1;
 
-  logic [LANES-1:0] waiting, to_look_into, execution_available, completion_available, able;
-  logic pops, looks, starts, out_valid, out_pop;
-  logic [LANE_WIDTH-1:0] started_lane, last_started;
-  linked_list_queue_pkg::credit_source_t execution_source, completion_source;
-  logic [1:0] execution_taken, completion_taken;
-  logic [START_CLOCKS*4-1:0] taken;  // By the commands that are on their way.
+  logic [LANES-1:0] waiting, to_look_into, able, picked;
+  logic [LANES-1:0] execution_own, execution_below_cap, completion_own, completion_below_cap;
+  logic execution_shared_free, completion_shared_free;
+  logic may_pick, is_picked, is_tried, looks_into, has_execution, may_share_execution, has_completion, may_share_completion;
+  logic [LANE_WIDTH-1:0] picked_lane, tried_lane;
+  logic starts, looks, gave_up, out_valid, out_pop;
+  logic [LANE_WIDTH-1:0] gave_up_lane;
+  logic [START_CLOCKS*2-1:0] taken;  // Whether they are shared: those of the commands that are on their way.
+  logic execution_taken, completion_taken;
   logic popped, popped_corrupted, popped_dropped;
   logic [LANE_WIDTH-1:0] popped_lane;
-  hca_spec_pkg::kick_unit_t popped_unit, popped_started, out_unit, refused_unit;
-  logic was_refused;
+  hca_spec_pkg::kick_unit_t popped_unit, popped_started, out_unit;
   logic [OUT_WIDTH-1:0] out_filling, owed;  // Owed: those that are started and not out.
   logic unused_out_filling;
 
-`ifdef FPGA_VERBS_MUTANT_STARTED_WITHOUT_COMPLETION_CREDIT
-  assign able = waiting & execution_available & {LANES{owed != OUT_WIDTH'(OUT_ENTRIES)}} | to_look_into;
-`elsif FPGA_VERBS_MUTANT_DROPPED_WAITS_FOR_CREDIT
-  assign able = (waiting | to_look_into) & execution_available & completion_available;
+`ifdef FPGA_VERBS_MUTANT_DROPPED_WAITS_FOR_CREDIT
+  assign able = (waiting | to_look_into)
+      & (execution_own | execution_below_cap & {LANES{execution_shared_free}})
+      & (completion_own | completion_below_cap & {LANES{completion_shared_free}});
 `else
-  assign able = waiting & execution_available & completion_available & {LANES{owed != OUT_WIDTH'(OUT_ENTRIES)}} | to_look_into;
+  assign able = waiting & (execution_own | execution_below_cap & {LANES{execution_shared_free}})
+      & (completion_own | completion_below_cap & {LANES{completion_shared_free}}) | to_look_into;
 `endif
-  assign pops = able != '0 && !dropping && !drop;
-  assign looks = pops && to_look_into[started_lane];
-  assign starts = pops && !to_look_into[started_lane];
+
+  lane_arbiter #(
+      .LANES(LANES)
+  ) i_lane_arbiter (
+      .open(may_pick),
+      .*
+  );
+  find_first #(.SIZE(LANES), .ISOLATED(1'b1)) i_picked_lane (.bits(picked), .first(picked_lane));
+
+  assign looks = is_tried && looks_into;
+`ifdef FPGA_VERBS_MUTANT_STARTED_WITHOUT_COMPLETION_CREDIT
+  assign starts = is_tried && !looks_into && (has_execution || may_share_execution && execution_shared_free);
+`else
+  assign starts = is_tried && !looks_into && (has_execution || may_share_execution && execution_shared_free)
+      && (has_completion || may_share_completion && completion_shared_free);
+`endif
   assign starting = starts;
-  assign starting_lane = started_lane;
+  assign starting_lane = tried_lane;
+  assign starting_execution_shared = !has_execution;
+  assign starting_completion_shared = !has_completion;
   assign left = popped && !popped_dropped;
   assign left_lane = popped_lane;
 
-  find_next #(.SIZE(LANES)) i_arbitrator (.bits(able), .after(last_started), .next(started_lane));
-
-  assign {execution_taken, completion_taken} = taken[(START_CLOCKS-1)*4+:4];
+  assign {execution_taken, completion_taken} = taken[(START_CLOCKS-1)*2+:2];
   always_comb begin
     popped_started = popped_unit;
     popped_started.transmit_virtual_lane = 8'(popped_lane);
-    popped_started.execution_credit_shared = execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
-    popped_started.completion_credit_shared = completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
+    popped_started.execution_credit_shared = execution_taken;
+    popped_started.completion_credit_shared = completion_taken;
   end
 
   unit_queue #(
@@ -377,72 +405,87 @@ module virtual_kick #(
       .filling(out_filling)
   );
   assign unused_out_filling = &{1'b0, out_filling};
-  assign out_pop = out_valid && kick_started_credit && !was_refused;
+  assign refused_pop = refused_valid && kick_started_credit;
+  assign out_pop = out_valid && kick_started_credit && !refused_valid;
 
   logic start_lost;
   always_ff @(posedge clock) begin
-    if (reset) last_started <= '0;
-    else if (pops) last_started <= started_lane;
-    taken <= {taken[(START_CLOCKS-1)*4-1:0], execution_source, completion_source};
-    was_refused <= !reset && refuses;
-    refused_unit <= kick;
-    refused_unit.origin <= hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
+    may_pick <= !reset && !drop && !dropping && owed < OUT_WIDTH'(OUT_ENTRIES - PICKED_CLOCKS);
+    is_tried <= is_picked && !reset;
+    tried_lane <= picked_lane;
+    gave_up <= is_tried && !looks_into && !starts && !reset;
+    gave_up_lane <= tried_lane;
+    looks_into <= (picked & to_look_into) != '0;
+    has_execution <= (picked & execution_own) != '0;
+    may_share_execution <= (picked & execution_below_cap) != '0;
+    has_completion <= (picked & completion_own) != '0;
+    may_share_completion <= (picked & completion_below_cap) != '0;
+    taken <= {taken[(START_CLOCKS-1)*2-1:0], starting_execution_shared, starting_completion_shared};
     if (reset) owed <= '0;
     else owed <= owed + OUT_WIDTH'(starts) - OUT_WIDTH'(out_pop) - OUT_WIDTH'(start_lost);
   end
 
   assign kick_corrupted = popped && popped_corrupted;
   assign kick_corrupted_lane = popped_lane;
-  assign kick_started = was_refused || out_pop;
-  assign kick_started_unit = was_refused ? refused_unit : out_unit;
+  assign kick_started = refused_pop || out_pop;
+  assign kick_started_unit = refused_valid ? refused_unit : out_unit;
   assign discarded = popped && !kick_corrupted && popped_dropped;
   assign discarded_lane = popped_lane;
   assign discarded_physical_collect_buffer = popped_unit.physical_collect_buffer;
 
-  // Finish. A refused command's pin goes first.
-  logic takes_end;
-  hca_spec_pkg::finish_unit_t taken_end;
-  hca_spec_pkg::finish_unit_t execution_unit, completion_unit;
+  // Finish: in the clock after a unit is taken its credits come back, its command ends, and its pin goes. A refused command's pin goes first.
+  logic takes_end, has_ended, unpins_refused;
+  logic [23:0] refused_queue_pair_number, taken_queue_pair_number;
+  logic [QUEUE_PAIR_WIDTH-1:0] last_queue_pair;
+  logic [7:0] taken_lane, execution_lane, completion_lane;
+  logic [3:0] taken_underlying_function;
+  logic [LANE_WIDTH-1:0] last_lane, ended_lane;
+  logic [FUNCTION_WIDTH-1:0] last_underlying_function, ended_underlying_function;
+  logic execution_shared, completion_shared;
   logic execution_finished, completion_finished, execution_returned, completion_returned;
   logic [LANE_WIDTH-1:0] execution_return_lane, completion_return_lane;
-  logic [1:0] execution_return_source, completion_return_source;
-  logic unused_credit_units;
+  logic execution_return_shared, completion_return_shared;
+  logic unused_numbers;
 
   finish_ports #(
       .FINISHES(FINISHES)
   ) i_finish_ports (
       .may_take(!start_lost),
-      .may_end(!(refuses && is_pinned) && !clearing && !dropping),
+      .may_end(!unpins_refused && !clearing && !dropping),
       .ends(takes_end),
-      .ended(taken_end),
+      .ended_queue_pair_number(taken_queue_pair_number),
+      .ended_lane(taken_lane),
+      .ended_underlying_function(taken_underlying_function),
       .execution_returned(execution_finished),
       .completion_returned(completion_finished),
       .*
   );
-  assign unused_credit_units = &{1'b0, execution_unit, completion_unit};
+  assign unused_numbers = &{1'b0, taken_lane, taken_underlying_function, execution_lane, completion_lane};
 
   // A start that came to nothing returns its credits in place of a finish port.
   assign start_lost = kick_corrupted && !popped_dropped;
-  assign execution_returned = start_lost || execution_finished;
-  assign completion_returned = start_lost || completion_finished;
-  assign execution_return_lane = start_lost ? popped_lane : LANE_WIDTH'(execution_unit.transmit_virtual_lane);
-  assign completion_return_lane = start_lost ? popped_lane : LANE_WIDTH'(completion_unit.transmit_virtual_lane);
-  assign execution_return_source = start_lost ? execution_taken :
-      execution_unit.execution_credit_shared ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
-  assign completion_return_source = start_lost ? completion_taken :
-      completion_unit.completion_credit_shared ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
-
-  assign ends = takes_end || dropped;
-  always_comb begin
-    ended = taken_end;
-    if (dropped) begin
-      ended.queue_pair_number = dropped_queue_pair_number;
-      ended.transmit_virtual_lane = 8'(dropped_lane);
-      ended.underlying_function = 4'(dropped_underlying_function);
-    end
+  always_ff @(posedge clock) begin
+    execution_returned <= !reset && (start_lost || execution_finished);
+    completion_returned <= !reset && (start_lost || completion_finished);
+    execution_return_lane <= start_lost ? popped_lane : LANE_WIDTH'(execution_lane);
+    completion_return_lane <= start_lost ? popped_lane : LANE_WIDTH'(completion_lane);
+    execution_return_shared <= start_lost ? execution_taken : execution_shared;
+    completion_return_shared <= start_lost ? completion_taken : completion_shared;
+    has_ended <= !reset && takes_end;
+    last_queue_pair <= taken_queue_pair_number[QUEUE_PAIR_WIDTH-1:0];
+    last_lane <= LANE_WIDTH'(taken_lane);
+    last_underlying_function <= FUNCTION_WIDTH'(taken_underlying_function);
+    unpins_refused <= !reset && refuses && pinned_8;
+    refused_queue_pair_number <= kick_8.queue_pair_number;
+    unpin <= !reset && (takes_end || dropped || unpins_refused);
+    unpin_queue_pair_number <= dropped ? dropped_queue_pair_number : unpins_refused ? refused_queue_pair_number :
+        taken_queue_pair_number;
   end
-  assign unpin = ends || refuses && is_pinned;
-  assign unpin_queue_pair_number = ends ? ended.queue_pair_number : kick.queue_pair_number;
+
+  assign ends = has_ended || dropped;
+  assign ended_queue_pair = dropped ? dropped_queue_pair_number[QUEUE_PAIR_WIDTH-1:0] : last_queue_pair;
+  assign ended_lane = dropped ? dropped_lane : last_lane;
+  assign ended_underlying_function = dropped ? dropped_underlying_function : last_underlying_function;
 
   kick_counts #(
       .LANES(LANES),
@@ -450,72 +493,31 @@ module virtual_kick #(
       .COUNT_WIDTH(COMMANDS_WIDTH)
   ) i_kick_counts (
       .joins(lists),
-      .joined_lane(lane),
+      .joined_lane(lane_8),
       .joined_underlying_function(underlying_function),
-      .ends_lane(LANE_WIDTH'(ended.transmit_virtual_lane)),
-      .ends_underlying_function(FUNCTION_WIDTH'(ended.underlying_function)),
+      .ends_lane(ended_lane),
+      .ends_underlying_function(ended_underlying_function),
+      .choose(valid_2),
+      .level_lanes(level_lanes_2),
+      .decided(valid_8),
+      .decided_lane(chosen_8),
       .*
   );
 
   // The parts.
-  credit_pool #(
-      .OWNERS(LANES),
-      .OWN(EXECUTION_CREDITS_PER_LANE),
-      .SHARED(SHARED_EXECUTION_CREDITS),
-      .SHARED_CAP(SHARED_EXECUTION_CREDITS_CAP),
-      .SETTABLE(DIVISIBLE),
+  lane_credits #(
+      .LANES(LANES),
+      .EXECUTION_CREDITS_PER_LANE(EXECUTION_CREDITS_PER_LANE),
+      .COMPLETION_CREDITS_PER_LANE(COMPLETION_CREDITS_PER_LANE),
+      .SHARED_EXECUTION_CREDITS(SHARED_EXECUTION_CREDITS),
+      .SHARED_COMPLETION_CREDITS(SHARED_COMPLETION_CREDITS),
+      .SHARED_EXECUTION_CREDITS_CAP(SHARED_EXECUTION_CREDITS_CAP),
+      .SHARED_COMPLETION_CREDITS_CAP(SHARED_COMPLETION_CREDITS_CAP),
+      .DIVISIBLE(DIVISIBLE),
+      .COUNT_WIDTH(ENTRY_COUNT_WIDTH),
       .CREDIT_WIDTH(CREDIT_WIDTH)
-  ) i_execution_credits (
-      .clock(clock),
-      .reset(reset),
-      .available(execution_available),
-      .owner(started_lane),
-      .source(execution_source),
-      .take(starts),
-      .give_back(execution_returned),
-      .give_back_owner(execution_return_lane),
-      .give_back_source(execution_return_source),
-      .set_limits(set_execution_credits),
-      .set_limits_owner(set_credits_lane),
-      .set_own_credits(set_credits_own),
-      .set_shared_cap_credits(set_credits_shared_cap),
-      .set_shared(set_shared_execution_credits),
-      .set_shared_credits(set_shared_credits),
-      .query_owner(query_lane),
-      .query_available(available_execution_credits),
-      .query_own_held(query_execution_credits_held),
-      .query_shared_held(query_shared_execution_credits_held),
-      .all_shared_held(shared_execution_credits_held)
-  );
-
-  credit_pool #(
-      .OWNERS(LANES),
-      .OWN(COMPLETION_CREDITS_PER_LANE),
-      .SHARED(SHARED_COMPLETION_CREDITS),
-      .SHARED_CAP(SHARED_COMPLETION_CREDITS_CAP),
-      .SETTABLE(DIVISIBLE),
-      .CREDIT_WIDTH(CREDIT_WIDTH)
-  ) i_completion_credits (
-      .clock(clock),
-      .reset(reset),
-      .available(completion_available),
-      .owner(started_lane),
-      .source(completion_source),
-      .take(starts),
-      .give_back(completion_returned),
-      .give_back_owner(completion_return_lane),
-      .give_back_source(completion_return_source),
-      .set_limits(set_completion_credits),
-      .set_limits_owner(set_credits_lane),
-      .set_own_credits(set_credits_own),
-      .set_shared_cap_credits(set_credits_shared_cap),
-      .set_shared(set_shared_completion_credits),
-      .set_shared_credits(set_shared_credits),
-      .query_owner(query_lane),
-      .query_available(available_completion_credits),
-      .query_own_held(query_completion_credits_held),
-      .query_shared_held(query_shared_completion_credits_held),
-      .all_shared_held(shared_completion_credits_held)
+  ) i_lane_credits (
+      .*
   );
 
   kick_lists #(
@@ -526,17 +528,21 @@ module virtual_kick #(
       .clock(clock),
       .reset(reset),
       .clearing(lists_clearing),
+      .look_lane(lane_6),
+      .look_underlying_function(FUNCTION_WIDTH'(kick_6.underlying_function)),
+      .has_entry_credit(has_entry_credit),
+      .has_room(has_room),
       .push(lists),
-      .push_lane(lane),
-      .push_unit(kick),
-      .push_underlying_function(underlying_function),
-      .entry_credits_available(entry_credits_available),
-      .full(full),
+      .push_lane(lane_8),
+      .push_unit(kick_8),
       .waiting(waiting),
       .to_look_into(to_look_into),
+      .picked(picked),
       .start(starts),
       .look(looks),
-      .start_lane(started_lane),
+      .start_lane(tried_lane),
+      .give_up(gave_up),
+      .give_up_lane(gave_up_lane),
       .left(popped),
       .left_dropped(popped_dropped),
       .left_corrupted(popped_corrupted),

@@ -1,5 +1,8 @@
 // Credits of one kind, divided among owners. Each owner has its own credits, and all draw on shared ones up to a cap. A credit returns to
 // where it came from. A division below current use takes effect as credits return.
+//
+// The bits by owner follow an event by three clocks: the numbers are written, read again, and compared, and each of these takes a clock.
+// An owner that takes a credit therefore waits until its bits are right again.
 module credit_pool #(
     parameter int unsigned OWNERS = 8,
     parameter int unsigned OWN = 64,  // At first, as the next two.
@@ -12,15 +15,20 @@ module credit_pool #(
     input logic clock,
     input logic reset,
 
-    // The owners that can get a credit, and where the next one of `owner` comes from; `take` takes it.
-    output logic [OWNERS-1:0] available,
-    input logic [OWNER_WIDTH-1:0] owner,
-    output linked_list_queue_pkg::credit_source_t source,
+    // The owners that have credits of their own, and those that may hold another shared one; whether a shared one is free, in this clock.
+    output logic [OWNERS-1:0] has_own,
+    output logic [OWNERS-1:0] below_cap,
+    output logic has_shared,
+
+    // An owner takes a credit of its own, if its bit of has_own was set in the clock before; or a shared one, if that of below_cap was,
+    // and has_shared is. Not in the three clocks after it took one.
     input logic take,
+    input logic [OWNER_WIDTH-1:0] take_owner,
+    input logic take_shared,
 
     input logic give_back,
     input logic [OWNER_WIDTH-1:0] give_back_owner,
-    input logic [1:0] give_back_source,  // credit_source_t
+    input logic give_back_shared,
 
     input logic set_limits,  // Of one owner.
     input logic [OWNER_WIDTH-1:0] set_limits_owner,
@@ -32,7 +40,7 @@ module credit_pool #(
     input logic [OWNER_WIDTH-1:0] query_owner,
     output logic [CREDIT_WIDTH-1:0] query_own_held,
     output logic [CREDIT_WIDTH-1:0] query_shared_held,
-    output logic [CREDIT_WIDTH-1:0] query_available,  // That the owner could take one after the other.
+    output logic [CREDIT_WIDTH-1:0] query_available,  // That the owner could take one after the other: three clocks later.
     output logic [CREDIT_WIDTH-1:0] all_shared_held
 );
   // By owner: its own credits and shared ones, as many as were taken and as came back, each modulo 2^CREDIT_WIDTH; what is held is the
@@ -41,9 +49,8 @@ module credit_pool #(
   logic [2*CREDIT_WIDTH-1:0] taken_of[OWNERS];
   logic [2*CREDIT_WIDTH-1:0] returned_of[OWNERS];
   logic [2*CREDIT_WIDTH-1:0] limits_of[OWNERS];
-  logic [OWNERS-1:0] used, divided, has_own, below_cap;
-  logic [CREDIT_WIDTH-1:0] shared, query_own_limit, query_shared_cap;
-  logic has_shared;
+  logic [OWNERS-1:0] used, divided, below_limit;
+  logic [CREDIT_WIDTH:0] shared_left;  // Below zero where less is shared than is held.
 
   function automatic logic [2*CREDIT_WIDTH-1:0] limits(input logic [OWNER_WIDTH-1:0] number);
     limits = SETTABLE && divided[number] ? limits_of[number] : {CREDIT_WIDTH'(OWN), CREDIT_WIDTH'(SHARED_CAP)};
@@ -58,92 +65,121 @@ module credit_pool #(
     difference = {counts[CREDIT_WIDTH+:CREDIT_WIDTH] - less[CREDIT_WIDTH+:CREDIT_WIDTH],
         counts[CREDIT_WIDTH-1:0] - less[CREDIT_WIDTH-1:0]};
   endfunction
+  function automatic logic [2*CREDIT_WIDTH-1:0] held(input logic [OWNER_WIDTH-1:0] number);
+    held = used[number] ? difference(taken_of[number], returned_of[number]) : '0;
+  endfunction
 
-  assign {query_own_held, query_shared_held} =
-      used[query_owner] ? difference(taken_of[query_owner], returned_of[query_owner]) : '0;
-  assign {query_own_limit, query_shared_cap} = limits(query_owner);
-  assign has_shared = all_shared_held < shared;
-
-  // Credits that an owner could take.
-  logic [CREDIT_WIDTH-1:0] own_free, shared_free, left_below_cap;
-  assign own_free = has_own[query_owner] ? query_own_limit - query_own_held : '0;
-  assign shared_free = has_shared ? shared - all_shared_held : '0;
-  assign left_below_cap = below_cap[query_owner] ? query_shared_cap - query_shared_held : '0;
-  assign query_available = own_free + (shared_free < left_below_cap ? shared_free : left_below_cap);
-
+  assign has_shared = !shared_left[CREDIT_WIDTH] && shared_left[CREDIT_WIDTH-1:0] != '0;
 `ifdef FPGA_VERBS_MUTANT_SHARED_CREDIT_CAP_IGNORED
-  assign available = has_own | {OWNERS{has_shared}};
-  assign source = has_own[owner] ? linked_list_queue_pkg::CREDIT_SOURCE_OWN :
-      has_shared ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_NONE;
+  assign below_cap = '1;
 `else
-  assign available = has_own | below_cap & {OWNERS{has_shared}};
-  assign source = has_own[owner] ? linked_list_queue_pkg::CREDIT_SOURCE_OWN :
-      has_shared && below_cap[owner] ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED :
-      linked_list_queue_pkg::CREDIT_SOURCE_NONE;
+  assign below_cap = below_limit;
 `endif
 
   logic takes_own, takes_shared, returns_own, returns_shared;
-  assign takes_own = take && source == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
-  assign takes_shared = take && source == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
+  assign takes_own = take && !take_shared;
+  assign takes_shared = take && take_shared;
 `ifdef FPGA_VERBS_MUTANT_ENTRY_CREDIT_LEAKED
   assign returns_own = 1'b0;
 `else
-  assign returns_own = give_back && give_back_source == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
+  assign returns_own = give_back && !give_back_shared;
 `endif
-  assign returns_shared = give_back && give_back_source == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
+  assign returns_shared = give_back && give_back_shared;
 
-  // After this clock, whether an owner has credits of its own, and whether it is below its cap.
-  function automatic logic has_own_after(input logic [OWNER_WIDTH-1:0] number);
-    logic [CREDIT_WIDTH-1:0] held, most;
-    held = used[number] ? CREDIT_WIDTH'(taken_of[number] >> CREDIT_WIDTH) - CREDIT_WIDTH'(returned_of[number] >> CREDIT_WIDTH) : '0;
-    held = held + CREDIT_WIDTH'(takes_own && owner == number) - CREDIT_WIDTH'(returns_own && give_back_owner == number);
-    most = SETTABLE && set_limits && set_limits_owner == number ? set_own_credits : CREDIT_WIDTH'(limits(number) >> CREDIT_WIDTH);
-    has_own_after = held < most;
-  endfunction
-  function automatic logic below_cap_after(input logic [OWNER_WIDTH-1:0] number);
-    logic [CREDIT_WIDTH-1:0] held, most;
-    held = used[number] ? CREDIT_WIDTH'(taken_of[number]) - CREDIT_WIDTH'(returned_of[number]) : '0;
-    held = held + CREDIT_WIDTH'(takes_shared && owner == number) - CREDIT_WIDTH'(returns_shared && give_back_owner == number);
-    most = SETTABLE && set_limits && set_limits_owner == number ? set_shared_cap_credits : CREDIT_WIDTH'(limits(number));
-    below_cap_after = held < most;
-  endfunction
-
-  // Each event writes what its owner has after all events of the clock, so events of one owner agree. The first that an owner takes
-  // after a reset begins at what came back.
+  // The first that an owner takes after a reset begins at what came back.
   always_ff @(posedge clock) begin
+    if (take) taken_of[take_owner] <= sum(used[take_owner] ? taken_of[take_owner] : returned_of[take_owner], takes_own, takes_shared);
+    if (give_back) returned_of[give_back_owner] <= sum(returned_of[give_back_owner], returns_own, returns_shared);
+    if (SETTABLE && set_limits) limits_of[set_limits_owner] <= {set_own_credits, set_shared_cap_credits};
     if (reset) begin
       used <= '0;
       divided <= '0;
-      has_own <= {OWNERS{OWN != 0}};
-      below_cap <= {OWNERS{SHARED_CAP != 0}};
     end else begin
-      if (take) begin
-        used[owner] <= 1'b1;
-        has_own[owner] <= has_own_after(owner);
-        below_cap[owner] <= below_cap_after(owner);
-      end
-      if (give_back) begin
-        has_own[give_back_owner] <= has_own_after(give_back_owner);
-        below_cap[give_back_owner] <= below_cap_after(give_back_owner);
-      end
-      if (SETTABLE && set_limits) begin
-        divided[set_limits_owner] <= 1'b1;
-        has_own[set_limits_owner] <= has_own_after(set_limits_owner);
-        below_cap[set_limits_owner] <= below_cap_after(set_limits_owner);
-      end
+      if (take) used[take_owner] <= 1'b1;
+      if (SETTABLE && set_limits) divided[set_limits_owner] <= 1'b1;
     end
   end
+
+  // The owner of each event: its numbers are read when the event is in them, and compared in the next clock. Events of one owner read
+  // the same, or the later one reads what is newer: none has to know of the others.
+  logic take_read, give_back_read, set_read;
+  logic [OWNER_WIDTH-1:0] take_read_owner, give_back_read_owner, set_read_owner;
+  logic [OWNERS-1:0] take_compared, give_back_compared, set_compared;  // One bit, that of the owner.
+  logic [2*CREDIT_WIDTH-1:0] take_held, give_back_held, set_held, take_limits, give_back_limits, set_then_limits;
+
   always_ff @(posedge clock) begin
-    if (take) taken_of[owner] <= sum(used[owner] ? taken_of[owner] : returned_of[owner], takes_own, takes_shared);
-    if (give_back) returned_of[give_back_owner] <= sum(returned_of[give_back_owner], returns_own, returns_shared);
-    if (SETTABLE && set_limits) limits_of[set_limits_owner] <= {set_own_credits, set_shared_cap_credits};
+    take_read <= take && !reset;
+    give_back_read <= give_back && !reset;
+    set_read <= SETTABLE && set_limits && !reset;
+    take_read_owner <= take_owner;
+    give_back_read_owner <= give_back_owner;
+    set_read_owner <= set_limits_owner;
+    take_compared <= OWNERS'(take_read && !reset) << take_read_owner;
+    give_back_compared <= OWNERS'(give_back_read && !reset) << give_back_read_owner;
+    set_compared <= OWNERS'(SETTABLE && set_read && !reset) << set_read_owner;
+    if (take_read) begin
+      take_held <= held(take_read_owner);
+      take_limits <= limits(take_read_owner);
+    end
+    if (give_back_read) begin
+      give_back_held <= held(give_back_read_owner);
+      give_back_limits <= limits(give_back_read_owner);
+    end
+    if (SETTABLE && set_read) begin
+      set_held <= held(set_read_owner);
+      set_then_limits <= limits(set_read_owner);
+    end
+  end
+
+  // Of each half, whether fewer are held than may be.
+  function automatic logic [1:0] below(input logic [2*CREDIT_WIDTH-1:0] counts, input logic [2*CREDIT_WIDTH-1:0] most);
+    below = {counts[CREDIT_WIDTH+:CREDIT_WIDTH] < most[CREDIT_WIDTH+:CREDIT_WIDTH], counts[CREDIT_WIDTH-1:0] < most[CREDIT_WIDTH-1:0]};
+  endfunction
+  logic take_has_own, take_below_cap, give_back_has_own, give_back_below_cap, set_has_own, set_below_cap;
+  assign {take_has_own, take_below_cap} = below(take_held, take_limits);
+  assign {give_back_has_own, give_back_below_cap} = below(give_back_held, give_back_limits);
+  assign {set_has_own, set_below_cap} = below(set_held, set_then_limits);
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      has_own <= {OWNERS{OWN != 0}};
+      below_limit <= {OWNERS{SHARED_CAP != 0}};
+    end else begin
+      has_own <= has_own & ~(take_compared | give_back_compared | set_compared) | (take_has_own ? take_compared : '0)
+          | (give_back_has_own ? give_back_compared : '0) | (set_has_own ? set_compared : '0);
+      below_limit <= below_limit & ~(take_compared | give_back_compared | set_compared) | (take_below_cap ? take_compared : '0)
+          | (give_back_below_cap ? give_back_compared : '0) | (set_below_cap ? set_compared : '0);
+    end
   end
 
   always_ff @(posedge clock) begin
-    if (reset) all_shared_held <= '0;
-    else all_shared_held <= all_shared_held + CREDIT_WIDTH'(takes_shared) - CREDIT_WIDTH'(returns_shared);
-    if (reset) shared <= CREDIT_WIDTH'(SHARED);
-    else if (SETTABLE && set_shared) shared <= set_shared_credits;
+    if (reset) begin
+      all_shared_held <= '0;
+      shared_left <= (CREDIT_WIDTH + 1)'(SHARED);
+    end else begin
+      if (takes_shared != returns_shared)
+        all_shared_held <= returns_shared ? all_shared_held - CREDIT_WIDTH'(1) : all_shared_held + CREDIT_WIDTH'(1);
+      shared_left <= (SETTABLE && set_shared ? {1'b0, set_shared_credits} - {1'b0, all_shared_held} : shared_left)
+          + (CREDIT_WIDTH + 1)'(returns_shared) - (CREDIT_WIDTH + 1)'(takes_shared);
+    end
+  end
+
+  // Credits that an owner could take.
+  logic [2*CREDIT_WIDTH-1:0] query_held, query_limits;
+  logic [CREDIT_WIDTH-1:0] own_free, shared_free, left_below_cap;
+
+  function automatic logic [CREDIT_WIDTH-1:0] beyond(input logic [CREDIT_WIDTH-1:0] most, input logic [CREDIT_WIDTH-1:0] less);
+    beyond = less < most ? most - less : '0;
+  endfunction
+
+  assign {query_own_held, query_shared_held} = held(query_owner);
+  always_ff @(posedge clock) begin
+    query_held <= {query_own_held, query_shared_held};
+    query_limits <= limits(query_owner);
+    own_free <= beyond(query_limits[CREDIT_WIDTH+:CREDIT_WIDTH], query_held[CREDIT_WIDTH+:CREDIT_WIDTH]);
+    left_below_cap <= beyond(query_limits[CREDIT_WIDTH-1:0], query_held[CREDIT_WIDTH-1:0]);
+    shared_free <= shared_left[CREDIT_WIDTH] ? '0 : shared_left[CREDIT_WIDTH-1:0];
+    query_available <= own_free + (shared_free < left_below_cap ? shared_free : left_below_cap);
   end
 
 `ifdef FORMAL_CREDIT_POOL

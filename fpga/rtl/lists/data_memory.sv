@@ -45,7 +45,7 @@ module data_memory #(
 
   logic memory_write;
   logic [ENTRY_WIDTH-1:0] memory_write_entry, memory_read_entry;
-  logic [STORED_WIDTH-1:0] encoded, memory_value, stored, stored_held, corrected, flip, maintained;
+  logic [STORED_WIDTH-1:0] encoded, memory_value, stored, stored_held, corrected, maintained;
   logic [WORDS*secded_pkg::CHECK_BITS-1:0] syndrome, syndrome_held;
   logic [WORDS*2-1:0] statuses;
   logic [WORDS*64-1:0] words_written, words;
@@ -104,8 +104,10 @@ module data_memory #(
 
   assign begins = (inject || scrub) && !read && at_work == '0;
   assign maintained_entry = injects ? inject_entry : scrub_entry;
-  assign flip = STORED_WIDTH'(1) << inject_bit;
-  assign maintained = injects ? stored_held ^ flip : corrected;
+  always_comb begin
+    maintained = corrected;
+    if (injects) maintained = stored_held ^ (STORED_WIDTH'(1) << inject_bit);
+  end
   assign ends = at_work[2] && !write && !is_stale;
   assign writes_back = ends && (injects || scrub_used && worst == CORRECTED);
   assign memory_read_entry = read ? read_entry : maintained_entry;

@@ -126,7 +126,7 @@ module hardware_linked_list_queue #(
   logic is_swept, sweeps;
   logic [SWEEP_WIDTH-1:0] sweep;
   assign clearing = !is_swept;
-  assign sweeps = !is_swept && !reset;
+  assign sweeps = !is_swept;
   always_ff @(posedge clock) begin
     if (reset) is_swept <= 1'b0;
     else if (sweep == '1) is_swept <= 1'b1;
@@ -431,11 +431,12 @@ module hardware_linked_list_queue #(
       .CONTENT_ADDRESSED(CONTENT_ADDRESSED)
   ) i_list_commands (
       .clock(clock),
+      .reset(reset),
       .sweeps(sweeps),
       .sweep_list(LIST_WIDTH'(sweep)),
       .list_1(list_1),
       .list_2(list_2),
-      .valid_3(valid_3 && !reset),
+      .valid_3(valid_3),
       .kind_3(kind_3),
       .list_3(list_3),
       .list_4(list_4),

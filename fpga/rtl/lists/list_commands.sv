@@ -11,6 +11,7 @@ module list_commands #(
     localparam int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1)
 ) (
     input logic clock,
+    input logic reset,
     input logic sweeps,
     input logic [LIST_WIDTH-1:0] sweep_list,
 
@@ -254,15 +255,15 @@ module list_commands #(
     endcase
   end
   always_ff @(posedge clock) begin
-    valid_4 <= valid_3;
+    valid_4 <= valid_3 && !reset;
     kind_4 <= kind_3;
     is_unknown_4 <= !is_in_range || CONTENT_ADDRESSED && !is_occupied;
     is_closed_4 <= is_closed;
     is_empty_4 <= !is_occupied || is_peek && all_peeked;
     is_ready_4 <= head_ready_3;
-    peeks_4 <= peeks;
-    removed_4 <= removes;
-    closes_4 <= closes;
+    peeks_4 <= peeks && !reset;
+    removed_4 <= removes && !reset;
+    closes_4 <= closes && !reset;
     last_4 <= is_last;
     head_4 <= head_3;
     next_4 <= next;

@@ -240,9 +240,9 @@ module host_memory #(
       .*
   );
 
-  // Faults, by function.
+  // Faults, by function: looked up with the answer, and written in the next clock.
   logic [UNDERLYING_FUNCTIONS-1:0] has_faults;
-  logic [63:0] faults, faults_read;
+  logic [63:0] faults, faults_before, faults_now, faults_read;
   logic [FUNCTION_WIDTH-1:0] fault_function;
   always_ff @(posedge clock) begin
     fault <= !reset && answer && !answer_ok && (answer_client != RECORDS || answer_counts);
@@ -250,7 +250,10 @@ module host_memory #(
     fault_event.type_ <= hca_spec_pkg::EVENT_TYPE_DMA_FAULT;
     fault_event.underlying_function <= 8'(answer_underlying_function);
     fault_event.detail <= answer_address;
+    faults_before <= fault && fault_function == answer_underlying_function ? faults_now :
+        has_faults[answer_underlying_function] ? faults : '0;
   end
+  assign faults_now = faults_before + 64'd1;
   assign fault_function = FUNCTION_WIDTH'(fault_event.underlying_function);
   assign faults_read_value = 32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET
       && has_faults[read_underlying_function] ? faults_read : '0;
@@ -266,8 +269,8 @@ module host_memory #(
   ) i_faults (
       .write(fault),
       .write_address(fault_function),
-      .write_data((has_faults[fault_function] ? faults : '0) + 64'd1),
-      .read_addresses({read_underlying_function, fault_function}),
+      .write_data(faults_now),
+      .read_addresses({read_underlying_function, answer_underlying_function}),
       .read_data({faults_read, faults}),
       .*
   );

@@ -62,6 +62,7 @@ module host_port #(
   end
 
   localparam int unsigned BEATS = 64 / BEAT_BYTES;
+  localparam int unsigned BIT_WIDTH = $clog2(BEAT_BYTES * 8);
   localparam int unsigned BEAT_WIDTH = BEATS > 1 ? $clog2(BEATS) : 1;
   localparam logic [1:0] OKAY = 2'b00;
 
@@ -138,11 +139,13 @@ module host_port #(
       beats_left <= beats_left - BEAT_WIDTH'(1);
       data <= 512'({data, data} >> BEAT_BYTES * 8);
     end
-    answer_client <= client;
-    answer_is_write <= is_write;
-    answer_ok <= is_okay;
-    answer_underlying_function <= asked_underlying_function;
-    answer_address <= asked_address;
-    answer_data <= 64'(memory_rdata >> {asked_address[5:0] & 6'(BEAT_BYTES - 1), 3'd0});
+    if (ends) begin
+      answer_client <= client;
+      answer_is_write <= is_write;
+      answer_ok <= is_okay;
+      answer_underlying_function <= asked_underlying_function;
+      answer_address <= asked_address;
+      answer_data <= memory_rdata[BIT_WIDTH'({asked_address[5:3], 6'd0})+:64];
+    end
   end
 endmodule

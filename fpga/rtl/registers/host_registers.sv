@@ -2,7 +2,7 @@
 // 64-bit register latches its high half, separately for each page. Reads of undefined registers return zero. Writes to undefined registers,
 // of a partial DWORD outside a management page, and of a forbidden division change nothing and are answered with SLVERR. A write is
 // answered when it has taken effect, for example when a VCB is closed; a reset is answered when it starts. A disabled device drops and
-// counts writes to management pages.
+// counts writes to management pages. An access is held from the clock after it was taken on, with what its address names.
 module host_registers #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
@@ -152,22 +152,25 @@ module host_registers #(
   logic [31:0] bars[UNDERLYING_FUNCTIONS];
   logic [31:0] sub_bars[UNDERLYING_FUNCTIONS];
   logic [31:0] allotments[UNDERLYING_FUNCTIONS];
-  logic [COUNTS*64-1:0] counts[UNDERLYING_FUNCTIONS];
   logic [63:0] unclaimed;
 
   // Writes, one at a time.
-  logic writes, waits, is_allowed, is_function, is_reset;
-  logic has_low;  // The low half of a 64-bit control register was written and waits for its high half.
+  logic holds_write, takes_write;
+  logic writes, waits, is_allowed, is_reset;
+  logic has_low;  // Of a control register of 64 bits, which waits for its high half.
   logic [15:0] low_offset;
   logic [31:0] low;
   logic can_write, is_wide_low, is_wide_high;
   logic goes_on;  // The write goes to a block that answers later.
   logic disabled;  // The device was enabled and is no longer: management pages accept no writes.
   logic disables, is_page_dropped, drops_write;
-  logic [PAGE_BITS-1:0] page_now;
-  logic [15:0] offset_now;
+  logic [PAGE_BITS-1:0] page_now, page_offered;
+  logic [15:0] offset_now, offset_offered;
+  logic [31:0] data_now;
+  logic [3:0] strobes_now;
+  logic is_control_offered, is_function_offered, is_page_offered;
   logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control, is_select;
-  logic is_of_function, is_page, is_unlock, is_break, is_function_reset, is_invalidate, is_of_host_memory;
+  logic is_page, is_unlock, is_break, is_function_reset, is_invalidate, is_of_host_memory;
   hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar, bar_now, other_bar, bar_of_function;
   logic bar_allowed;
   logic [UNDERLYING_FUNCTIONS-1:0] overlaps;
@@ -187,41 +190,60 @@ module host_registers #(
     in_array = 32'(offset) >= first && 32'(offset) < first + 4 * UNDERLYING_FUNCTIONS && offset[1:0] == 2'b00;
   endfunction
 
-  assign page_now = register_awaddr[REGISTER_ADDRESS_WIDTH-1:16];
-  assign offset_now = register_awaddr[15:0];
-  assign can_write = register_awvalid && register_wvalid && !register_bvalid && !waits && !lock && !reset_request && !resetting;
-  assign writes = can_write && (!moving || move_done) && (!wide_now || wide_ready);
-  assign register_awready = writes;
-  assign register_wready = writes;
-  assign is_control = page_now == CONTROL && register_wstrb == 4'hf;
-  assign is_of_function = page_now > CONTROL && 32'(page_now) < PAGES;
-  assign is_page = is_of_function && offset_now >= MANAGEMENT_PAGE && offset_now < MANAGEMENT_PAGE + 16'(hca_spec_pkg::COMMAND_BYTES);
-  assign is_function = is_of_function && register_wstrb == 4'hf;
-  assign is_unlock = is_function && 32'(offset_now) == hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_OFFSET;
-  assign is_function_reset = is_function && 32'(offset_now) == hca_spec_pkg::UNDERLYING_FUNCTION_RESET_OFFSET;
-  assign is_of_host_memory = is_function && !is_page && !is_unlock && !is_function_reset;
-  assign is_break = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_BREAK_MANAGEMENT_LOCK_OFFSET;
-  assign is_enable = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CONTROL_OFFSET;
-  assign is_limit = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET;
-  assign is_limit_high = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4;
-  assign is_select = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_INSPECT_SELECT_OFFSET;
-  assign is_cancel = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET;
-  assign is_close = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_OFFSET;
-  assign is_open = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_OFFSET;
-  assign is_invalidate = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_LANE_MAP_INVALIDATE_OFFSET;
-  assign is_bar = is_control && in_array(offset_now, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET);
-  assign is_sub_bar = is_control
-      && in_array(offset_now, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET);
-  assign is_allotment = is_control
-      && in_array(offset_now, hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET);
+  function automatic logic at(input int unsigned offset);
+    at = 32'(offset_offered) == offset;
+  endfunction
 
-  assign set_underlying_function = FUNCTION_WIDTH'((offset_now
-      - 16'(is_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET :
-      is_sub_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET :
-      hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) >> 2);
-  // A new BAR is for both levels until the sub-BAR is written.
-  assign bar = is_bar ? register_wdata : bars[set_underlying_function];
-  assign sub_bar = is_sub_bar ? register_wdata : {bar.count, 16'd0};
+  assign takes_write = register_awvalid && register_wvalid && !holds_write;
+  assign register_awready = takes_write;
+  assign register_wready = takes_write;
+  assign page_offered = register_awaddr[REGISTER_ADDRESS_WIDTH-1:16];
+  assign offset_offered = register_awaddr[15:0];
+  assign is_control_offered = page_offered == CONTROL && register_wstrb == 4'hf;
+  assign is_function_offered = page_offered > CONTROL && 32'(page_offered) < PAGES;
+  assign is_page_offered = is_function_offered && offset_offered >= MANAGEMENT_PAGE
+      && offset_offered < MANAGEMENT_PAGE + 16'(hca_spec_pkg::COMMAND_BYTES);
+  always_ff @(posedge clock) begin
+    holds_write <= !reset && (takes_write || holds_write && !writes);
+    if (takes_write) begin
+      page_now <= page_offered;
+      offset_now <= offset_offered;
+      data_now <= register_wdata;
+      strobes_now <= register_wstrb;
+      is_control <= is_control_offered;
+      is_page <= is_page_offered;
+      is_unlock <= is_function_offered && register_wstrb == 4'hf && at(hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_OFFSET);
+      is_function_reset <= is_function_offered && register_wstrb == 4'hf && at(hca_spec_pkg::UNDERLYING_FUNCTION_RESET_OFFSET);
+      is_of_host_memory <= is_function_offered && register_wstrb == 4'hf && !is_page_offered
+          && !at(hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_OFFSET) && !at(hca_spec_pkg::UNDERLYING_FUNCTION_RESET_OFFSET);
+      is_break <= is_control_offered && at(hca_spec_pkg::CONTROL_BREAK_MANAGEMENT_LOCK_OFFSET);
+      is_enable <= is_control_offered && at(hca_spec_pkg::CONTROL_CONTROL_OFFSET);
+      is_limit <= is_control_offered && at(hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET);
+      is_limit_high <= is_control_offered && at(hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4);
+      is_select <= is_control_offered && at(hca_spec_pkg::CONTROL_INSPECT_SELECT_OFFSET);
+      is_cancel <= is_control_offered && at(hca_spec_pkg::CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET);
+      is_close <= is_control_offered && at(hca_spec_pkg::CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_OFFSET);
+      is_open <= is_control_offered && at(hca_spec_pkg::CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_OFFSET);
+      is_invalidate <= is_control_offered && at(hca_spec_pkg::CONTROL_LANE_MAP_INVALIDATE_OFFSET);
+      is_bar <= is_control_offered && in_array(offset_offered, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET);
+      is_sub_bar <= is_control_offered
+          && in_array(offset_offered, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET);
+      is_allotment <= is_control_offered && in_array(offset_offered, hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET);
+      set_underlying_function <= FUNCTION_WIDTH'((offset_offered
+          - 16'(in_array(offset_offered, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET) ?
+          hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET :
+          in_array(offset_offered, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET) ?
+          hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET :
+          hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) >> 2);
+    end
+  end
+
+  assign can_write = holds_write && !register_bvalid && !waits && !lock && !reset_request && !resetting;
+  assign writes = can_write && (!moving || move_done) && (!wide_now || wide_ready);
+
+  // With a new BAR all of it is for both levels, until the sub-BAR is written.
+  assign bar = is_bar ? data_now : bars[set_underlying_function];
+  assign sub_bar = is_sub_bar ? data_now : {bar.count, 16'd0};
   always_comb begin
     other_bar = '0;
     overlaps = '0;
@@ -236,11 +258,11 @@ module host_registers #(
   end
   assign bar_allowed = {16'd0, bar.base} + {16'd0, bar.count} <= VIRTUAL_COLLECT_BUFFERS && overlaps == '0
       && sub_bar.low <= sub_bar.high && sub_bar.high <= bar.count;
-  assign allotment = register_wdata;
-  assign named = register_wdata;
-  assign enable = register_wdata;
-  assign unlocks = register_wdata;
-  assign function_reset_now = register_wdata;
+  assign allotment = data_now;
+  assign named = data_now;
+  assign enable = data_now;
+  assign unlocks = data_now;
+  assign function_reset_now = data_now;
   assign unused_bits = &{1'b0, named.reserved_1, allotment.reserved_3, enable.reserved_2, unlocks.reserved_1,
       function_reset_now.reserved_1, broken.reserved_1, bar_now, register_araddr[1:0]};
   always_comb begin
@@ -274,11 +296,11 @@ module host_registers #(
   assign is_wide_high = is_control && offset_now[2:0] == 3'd4 && (wide_known || is_limit_high);
   assign wide_now = can_write && is_wide_high && wide_known;
   assign wide_write = writes && is_wide_high && wide_known;
-  assign wide_value = {register_wdata,
+  assign wide_value = {data_now,
       has_low && low_offset == wide_offset ? low : is_limit_high ? half_written_limit[31:0] : wide_low};
 
   assign invalidate_lanes = writes && is_invalidate;
-  assign invalidate_lanes_entries = (2 * UNDERLYING_FUNCTIONS)'(register_wdata);
+  assign invalidate_lanes_entries = (2 * UNDERLYING_FUNCTIONS)'(data_now);
 
   assign is_allowed = is_page || is_unlock || is_function_reset || is_break || is_enable || is_select || is_invalidate || is_wide_low
       || is_limit_high
@@ -358,15 +380,15 @@ module host_registers #(
       if (writes && is_limit_high) half_written_limit <= wide_value;
     end
     if (writes && is_wide_low) begin
-      low <= register_wdata;
+      low <= data_now;
       low_offset <= wide_offset;
     end
     if (writes) begin
       register_bresp <= is_allowed ? OKAY : SLVERR;
       write_underlying_function <= FUNCTION_WIDTH'(page_now - PAGE_BITS'(2));
       write_offset <= offset_now;
-      write_data <= register_wdata;
-      write_strobes <= register_wstrb;
+      write_data <= data_now;
+      write_strobes <= strobes_now;
       request_command <= is_allotment ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_SETTLE_DIVISION :
           is_cancel ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_CANCEL :
           is_close ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE : hca_spec_pkg::COLLECT_BUFFER_CONTROL_OPEN;
@@ -374,35 +396,56 @@ module host_registers #(
     end else if (write && write_ready) register_bresp <= write_allowed ? OKAY : SLVERR;
   end
 
-  // A value of some function changes. The condition saves simulation time.
-  logic changes;
-  assign changes = reset || device_reset || set_bar || set_allotment || counted != '0 || drops_write;
+  // Something changes for a function: else simulation has no work with any.
+  logic changes, clears;
+  assign clears = reset || device_reset;
+  assign changes = clears || set_bar || set_allotment;
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     always_ff @(posedge clock) begin
       if (changes) begin
-        if (reset || device_reset) begin
+        if (clears) begin
           bars[number] <= {16'(COUNT), 16'(number * COUNT)};
           sub_bars[number] <= {16'(COUNT), 16'd0};
-          counts[number] <= '0;
           allotments[number] <= first_allotment;
-        end else begin
-          if (set_underlying_function == FUNCTION_WIDTH'(number)) begin
-            if (set_bar) begin
-              bars[number] <= bar;
-              sub_bars[number] <= sub_bar;
-            end
-            if (set_allotment && allotment_allowed) allotments[number] <= allotment;
+        end else if (set_underlying_function == FUNCTION_WIDTH'(number)) begin
+          if (set_bar) begin
+            bars[number] <= bar;
+            sub_bars[number] <= sub_bar;
           end
-          for (int unsigned count = 0; count < COUNTS; count++)
-            if (counted[count] && counted_underlying_function == FUNCTION_WIDTH'(number)
-                || count == WRITES_DROPPED && drops_write && page_now == PAGE_BITS'(number + 2))
-              counts[number][count*64+:64] <= counts[number][count*64+:64]
-                  + 64'(counted[count] && counted_underlying_function == FUNCTION_WIDTH'(number))
-                  + 64'(count == WRITES_DROPPED && drops_write && page_now == PAGE_BITS'(number + 2));
+          if (set_allotment && allotment_allowed) allotments[number] <= allotment;
         end
       end
     end
+  end
+
+  // Events of collect_buffer by function, and writes of management pages that a disabled device dropped. Memories hold the numbers; a bit
+  // says where one is not zero.
+  logic [63:0] counts[COUNTS+1];
+  logic [COUNTS:0] counted_now;
+  assign counted_now = {drops_write, counted};
+  for (genvar count = 0; count <= COUNTS; count++) begin : gen_count
+    logic [UNDERLYING_FUNCTIONS-1:0] is_there;
+    logic [FUNCTION_WIDTH-1:0] counted_function;
+    logic [63:0] previous, kept;
+    assign counted_function = count == COUNTS ? FUNCTION_WIDTH'(page_now - PAGE_BITS'(2)) : counted_underlying_function;
+    assign counts[count] = is_there[read_underlying_function] ? kept : '0;
+    always_ff @(posedge clock) begin
+      if (clears) is_there <= '0;
+      else if (counted_now[count]) is_there[counted_function] <= 1'b1;
+    end
+    lut_memory #(
+        .WIDTH(64),
+        .SIZE(1 << FUNCTION_WIDTH),
+        .READERS(2)
+    ) i_counts (
+        .write(counted_now[count]),
+        .write_address(counted_function),
+        .write_data((is_there[counted_function] ? previous : '0) + 64'd1),
+        .read_addresses({read_underlying_function, counted_function}),
+        .read_data({kept, previous}),
+        .*
+    );
   end
 
   always_ff @(posedge clock) begin
@@ -413,36 +456,32 @@ module host_registers #(
   // Reads. A read of a lock waits for collect_buffer and for earlier writes; during a reset it locks nothing. A read of a VCB or PCB waits
   // until earlier beats have taken effect and inspect_window has read their outcome.
   localparam logic [3:0] TAKES_EFFECT = 4'd15;  // Unit: clocks.
-  logic reads, is_lock, begins_lock, is_inspect;
+  logic holds_read, takes_read, reads, is_lock, begins_lock, is_inspect;
   logic [3:0] inspect_waits;
-  logic [PAGE_BITS-1:0] read_page;
+  logic [PAGE_BITS-1:0] read_page, read_page_offered;
   logic [FUNCTION_WIDTH-1:0] read_index;
   logic [31:0] latched[PAGES];  // The high half of the register whose low half was read last, by page.
   logic [15:0] latched_offsets[PAGES];
   logic [PAGES-1:0] has_latched;
-  logic [15:0] offset_read;
+  logic [15:0] read_offset_offered;
   logic [31:0] high;
   logic [63:0] value;
   logic is_wide, is_high;
   hca_spec_pkg::underlying_function_status_t status;
   hca_spec_pkg::control_control_t control_now;
 
-  assign register_arready = (!register_rvalid || register_rready) && !lock && !moving && !wide_now && (!is_lock || begins_lock || is_reset)
-      && (!is_inspect || inspect_waits == TAKES_EFFECT);
-  assign is_inspect = 32'(read_page) == 32'(CONTROL) && 32'(offset_read) > hca_spec_pkg::CONTROL_INSPECT_SELECT_OFFSET
-      && 32'(offset_read) <= hca_spec_pkg::CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  assign takes_read = register_arvalid && !holds_read;
+  assign register_arready = !holds_read;
+  assign read_page_offered = register_araddr[REGISTER_ADDRESS_WIDTH-1:16];
+  assign read_offset_offered = {register_araddr[15:2], 2'b00};
   always_ff @(posedge clock) begin
-    if (reset || reads || moving || !register_arvalid || !is_inspect) inspect_waits <= '0;
+    if (reset || reads || moving || !holds_read || !is_inspect) inspect_waits <= '0;
     else if (inspect_waits != TAKES_EFFECT) inspect_waits <= inspect_waits + 4'd1;
   end
-  assign reads = register_arvalid && register_arready;
-  assign read_page = register_araddr[REGISTER_ADDRESS_WIDTH-1:16];
-  assign offset_read = {register_araddr[15:2], 2'b00};
-  assign read_underlying_function = FUNCTION_WIDTH'(read_page - PAGE_BITS'(2));
-  assign identity_address = offset_read[11:0];
-  assign is_lock = read_page > CONTROL && 32'(read_page) < PAGES
-      && 32'(offset_read) == hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_LOCK_OFFSET;
-  assign begins_lock = is_lock && !is_reset && !waits && !(register_awvalid && register_wvalid);
+  assign reads = holds_read && (!register_rvalid || register_rready) && !lock && !moving && !wide_now
+      && (!is_lock || begins_lock || is_reset) && (!is_inspect || inspect_waits == TAKES_EFFECT);
+  assign identity_address = read_offset[11:0];
+  assign begins_lock = is_lock && !is_reset && !waits && !holds_write && !(register_awvalid && register_wvalid);
   assign is_reset = reset_request || resetting;
 
   // Whether the register has 64 bits; read_offset is the offset of its low half.
@@ -471,11 +510,24 @@ module host_registers #(
     endcase
   endfunction
 
-  assign is_wide = offset_read[2] == 1'b0 && (read_page == CONTROL ? is_wide_control(offset_read) :
-      read_page > CONTROL && is_wide_function(offset_read));
-  assign is_high = offset_read[2] && (read_page == CONTROL ? is_wide_control(offset_read - 16'd4) :
-      read_page > CONTROL && is_wide_function(offset_read - 16'd4));
-  assign read_offset = is_high ? offset_read - 16'd4 : offset_read;
+  function automatic logic has_two_halves(input logic [PAGE_BITS-1:0] page, input logic [12:0] place);  // A place has 8 bytes.
+    has_two_halves = page == CONTROL ? is_wide_control({place, 3'd0}) : page > CONTROL && is_wide_function({place, 3'd0});
+  endfunction
+
+  always_ff @(posedge clock) begin
+    holds_read <= !reset && (takes_read || holds_read && !reads);
+    if (takes_read) begin
+      read_page <= read_page_offered;
+      read_underlying_function <= FUNCTION_WIDTH'(read_page_offered - PAGE_BITS'(2));
+      is_lock <= read_page_offered > CONTROL && 32'(read_page_offered) < PAGES
+          && 32'(read_offset_offered) == hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_LOCK_OFFSET;
+      is_inspect <= read_page_offered == CONTROL && 32'(read_offset_offered) > hca_spec_pkg::CONTROL_INSPECT_SELECT_OFFSET
+          && 32'(read_offset_offered) <= hca_spec_pkg::CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET;
+      is_wide <= has_two_halves(read_page_offered, read_offset_offered[15:3]) && !read_offset_offered[2];
+      is_high <= has_two_halves(read_page_offered, read_offset_offered[15:3]) && read_offset_offered[2];
+      read_offset <= {read_offset_offered[15:3], read_offset_offered[2] && !has_two_halves(read_page_offered, read_offset_offered[15:3]), 2'b00};
+    end
+  end
   assign high = has_latched[read_page] && latched_offsets[read_page] == read_offset ? latched[read_page] : value[63:32];
 
   always_comb begin
@@ -491,7 +543,8 @@ module host_registers #(
   always_comb begin
     value = '0;
     read_index = '0;
-    if (read_page == IDENTITY) value = {32'd0, read_offset[15:12] == 4'd0 && identity_known ? identity_data : 32'd0};
+    if (!holds_read) value = '0;  // Else simulation has nothing to select.
+    else if (read_page == IDENTITY) value = {32'd0, read_offset[15:12] == 4'd0 && identity_known ? identity_data : 32'd0};
     else if (read_page == CONTROL) begin
       if (in_array(read_offset, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET)) begin
         read_index = FUNCTION_WIDTH'((read_offset - 16'(hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET)) >> 2);
@@ -515,12 +568,12 @@ module host_registers #(
         hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET: value = {32'd0, bars[read_underlying_function]};
         hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET: value = {32'd0, sub_bars[read_underlying_function]};
         hca_spec_pkg::UNDERLYING_FUNCTION_CLOCK_OFFSET: value = now;
-        hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET: value = counts[read_underlying_function][0*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET: value = counts[read_underlying_function][1*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET: value = counts[read_underlying_function][2*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value = counts[read_underlying_function][WRITES_DROPPED*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET: value = counts[read_underlying_function][4*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: value = counts[read_underlying_function][5*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET: value = counts[0];
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET: value = counts[1];
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET: value = counts[2];
+        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value = counts[WRITES_DROPPED] + counts[COUNTS];
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET: value = counts[4];
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: value = counts[5];
         default: value = read_value;
       endcase
   end

@@ -153,13 +153,17 @@ module queuing_structures #(
   assign next_structure = {chosen_function, ready_levels == 2'b11 ? !last_levels[chosen_function] : ready_levels[1]};
 
   // The entry.
-  logic [31:0] entries, used, position;  // entries, used: a clock behind the row.
+  logic [31:0] entries, used, place_of_entry;  // A clock behind the row. The place of the entry in the structure.
+  logic [31:0] position;
+  logic [4:0] entries_log2;
   logic is_append, is_full, is_entry, is_believed;
   hca_spec_pkg::queuing_structure_entry_t entry_read;
 
   assign is_append = state == APPEND_DECIDE || state == APPEND_WRITE || state == APPEND_AWAIT;
+  assign entries_log2 = row_size > 5'(ENTRIES_LOG2_MAXIMUM) ? 5'(ENTRIES_LOG2_MAXIMUM) : row_size;
   always_ff @(posedge clock) begin
-    entries <= 32'd1 << (row_size > 5'(ENTRIES_LOG2_MAXIMUM) ? 5'(ENTRIES_LOG2_MAXIMUM) : row_size);
+    entries <= 32'd1 << entries_log2;
+    place_of_entry <= position & ~({32{1'b1}} << entries_log2);
     used <= row_tail - row_head;
   end
   assign position = is_append ? row_tail : row_head;
@@ -167,7 +171,7 @@ module queuing_structures #(
   assign request = state == APPEND_WRITE || state == TAKE_READ;
   assign request_is_write = state == APPEND_WRITE;
   assign request_underlying_function = row[STRUCTURE_WIDTH-1:1];
-  assign request_address = row_address + {29'd0, position & (entries - 32'd1), 3'd0};
+  assign request_address = row_address + {29'd0, place_of_entry, 3'd0};
   always_comb begin
     request_entry = '0;
     request_entry.queue_pair_number = number;

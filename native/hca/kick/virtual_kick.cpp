@@ -1,5 +1,7 @@
 #include "hca/kick/virtual_kick.h"
 
+#include "hca/kick/lane_choice.h"
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -174,17 +176,8 @@ unsigned VirtualKick::choose_lane(unsigned underlying_function, spec::QualityOfS
   if (reader_.any_invalid())
     if (const std::optional<uint64_t> read = reader_.read_invalid(underlying_function, level))
       set_lanes(underlying_function, level, *read);
-  const uint64_t own = lanes(underlying_function, level);
-  if ((own & idle_) != 0)
-    return lowest(own & idle_);
-  if ((map_.shared & idle_) != 0)
-    return lowest(map_.shared & idle_);
-  uint64_t rest = own | map_.shared;
-  unsigned least = lowest(rest);
-  for (; rest != 0; rest &= rest - 1)
-    if (load_[lowest(rest)] < load_[least])
-      least = lowest(rest);
-  return least;
+  return least_loaded_lane(lanes(underlying_function, level), map_.shared, idle_,
+                           [this](unsigned lane) { return load(lane); });
 }
 
 VirtualKickPort::Outlook VirtualKick::outlook(unsigned lane) const {

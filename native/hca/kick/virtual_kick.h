@@ -74,6 +74,10 @@ public:
     return kind == CreditKind::execution ? execution_credits_ : completion_credits_;
   }
 
+  // Puts a command on a lane's list. Its queue pair is pinned.
+  void list(const spec::KickUnit& kick, unsigned lane);
+  // Commands of a lane that are kicked and not finished.
+  uint32_t load(unsigned lane) const { return load_[lane]; }
   // Removes the first command of a lane from the list. True: it was dropped, and its PCB released.
   bool leave_list(unsigned lane, spec::KickUnit& first);
   // Lanes whose next command was dropped.
@@ -96,8 +100,6 @@ private:
   inline void pass(const spec::KickUnit& kick, unsigned lane);
   inline void hold_lane(const spec::KickUnit& kick, unsigned lane);
   inline void take_credits(spec::KickUnit first);
-  // Puts the command on a lane's list.
-  void list(const spec::KickUnit& kick, unsigned lane);
   bool refuse(const spec::KickUnit& kick);
   inline void start(unsigned lane);
   inline void finish(const spec::FinishUnit& unit);
