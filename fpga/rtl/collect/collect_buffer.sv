@@ -326,7 +326,7 @@ module collect_buffer #(
   assign c_is_command_line = c_line < COMMAND_LINES;
   assign c_is_slots_line = c_line == SLOTS_LINE;
 
-  // The segments that it brings: those up to the last that it touches, and those that the length in it needs.
+  // The segments up to the last that the beat touches, and those that a length in it requires.
   logic [6:0] c_needed;
   logic [8:0] c_length;
   assign c_length = c_words[hca_spec_pkg::COMMAND_HEADER_LENGTH_LSB+:9];

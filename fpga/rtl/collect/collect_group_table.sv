@@ -131,16 +131,16 @@ module collect_group_table #(
       end
 
       if (any_changed) begin
-        // A clock later, of the levels.
+        // One clock later: the levels.
         if (changed[number]) begin
           rests_low[3*number+:3] <= few(total_low, taken_low);
           rests_high[3*number+:3] <= few(total_high, taken_high);
           is_over_low[number] <= beyond(total_low, taken_low) != '0;
           is_over_high[number] <= beyond(total_high, taken_high) != '0;
-          // Taken, and not covered by the allotment of a level.
+          // PCBs taken beyond the allotments of the levels.
           beyond_levels <= beyond(total_low, taken_low) + beyond(total_high, taken_high) + taken_shared;
         end
-        // Two clocks later, of the function.
+        // Two clocks later: the function.
         if (changed[number] || changed_before[number]) begin
           rests_function[3*number+:3] <= few(total_shared, beyond_levels);
           borrowed[number*COUNT_WIDTH+:COUNT_WIDTH] <= beyond(total_shared, beyond_levels);
@@ -150,7 +150,7 @@ module collect_group_table #(
     end
   end
 
-  // Three and four clocks later, of all.
+  // Three and four clocks later: all functions.
   logic has_changed;
   always_comb begin
     all_borrowed_now = '0;

@@ -143,8 +143,8 @@ module kick_records #(
   logic [31:0] tail, head;  // Modulo 2^32: records issued; the host's head as last read.
   logic [31:0] used_then;
   logic ok_then, counts_then;
-  logic [15:0] slots;  // The entries of the ring, but one.
-  logic [16:0] threshold, threshold_written;  // As many are used where it is nearly full.
+  logic [15:0] slots;  // The entries of the ring, minus one.
+  logic [16:0] threshold, threshold_written;  // The used entries at which the ring counts as nearly full.
   logic [63:0] base;  // Of the ring, or of its head: looked up in the clock before.
 
   assign {type_now, unit_now, buffer_now, opcode_now, begin_now, end_now} = record_now;
@@ -313,7 +313,7 @@ module kick_records #(
   always_ff @(posedge clock) has_lost <= loses;
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    logic [1:0] lost, lost_then, lost_of_ring;  // Counted a clock later.
+    logic [1:0] lost, lost_then, lost_of_ring;  // Counted one clock later.
     always_comb begin
       lost = '0;
       if (changes) lost = 2'(is_dropped[number]) + 2'(is_dropped_head[number]) + 2'(overflows_here[number]);

@@ -72,7 +72,7 @@ module management_locks #(
         && buffer < PHYSICAL_COLLECT_BUFFERS + MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
   endfunction
 
-  // Of the function that a control command, a write or a refusal belongs to.
+  // The function that a control command, a write or a refusal belongs to.
   logic is_lock_done, is_close_done, is_refused, happens, unused;
   logic [FUNCTION_WIDTH-1:0] control_function, refused_function;
   assign control_function = control_page[FUNCTION_WIDTH-1:0];

@@ -157,7 +157,7 @@ module host_registers #(
   // Writes, one at a time.
   logic holds_write, takes_write;
   logic writes, waits, is_allowed, is_reset;
-  logic has_low;  // Of a control register of 64 bits, which waits for its high half.
+  logic has_low;  // The low half of a 64-bit control register was written and waits for its high half.
   logic [15:0] low_offset;
   logic [31:0] low;
   logic can_write, is_wide_low, is_wide_high;
@@ -241,7 +241,7 @@ module host_registers #(
   assign can_write = holds_write && !register_bvalid && !waits && !lock && !reset_request && !resetting;
   assign writes = can_write && (!moving || move_done) && (!wide_now || wide_ready);
 
-  // With a new BAR all of it is for both levels, until the sub-BAR is written.
+  // A new BAR is for both levels until the sub-BAR is written.
   assign bar = is_bar ? data_now : bars[set_underlying_function];
   assign sub_bar = is_sub_bar ? data_now : {bar.count, 16'd0};
   always_comb begin
@@ -396,7 +396,7 @@ module host_registers #(
     end else if (write && write_ready) register_bresp <= write_allowed ? OKAY : SLVERR;
   end
 
-  // Something changes for a function: else simulation has no work with any.
+  // A value of some function changes. The condition saves simulation time.
   logic changes, clears;
   assign clears = reset || device_reset;
   assign changes = clears || set_bar || set_allotment;
