@@ -18,13 +18,13 @@ constexpr Address key_of(spec::LinkLayer link_layer, Address address) {
 // A port of a fabric.
 
 void FabricPort::attach(LinkReceiver& receiver) {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(lock_);
   receiver_ = &receiver;
 }
 
 void FabricPort::detach() {
   {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(lock_);
     receiver_ = nullptr;
     for (Inbox& inbox : inboxes_)
       inbox.head.store(inbox.tail.load(std::memory_order_relaxed), std::memory_order_seq_cst);
@@ -66,7 +66,7 @@ SendResult FabricPort::receive_copy(Lane lane, std::span<const uint8_t> packet, 
 
 template <class Put> Sent FabricPort::receive(Lane lane, unsigned from, size_t count, Put put) {
   Inbox& to = inbox(lane);
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(lock_);
   if (receiver_ == nullptr)
     return {.result = SendResult::unreachable, .may_wait = false};
   const size_t tail = to.tail.load(std::memory_order_relaxed);
@@ -123,7 +123,7 @@ void FabricPort::notify_waiting(Inbox& inbox) {
 }
 
 void FabricPort::notify() {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(lock_);
   if (receiver_ != nullptr)
     receiver_->notify();
 }

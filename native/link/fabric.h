@@ -2,6 +2,7 @@
 
 #include "link/address.h"
 #include "link/link.h"
+#include "link/short_lock.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
 
@@ -42,7 +43,7 @@ private:
     PacketBuffer buffer = make_packet_buffer();
     std::span<uint8_t> packet; // in the buffer
   };
-  // One sender at a time fills it, under the mutex; the owner empties it.
+  // One sender at a time fills it, under the lock; the owner empties it.
   struct Inbox {
     std::unique_ptr<Slot[]> slots;
     alignas(64) std::atomic<size_t> tail{0};
@@ -67,8 +68,8 @@ private:
   Fabric& fabric_;
   unsigned number_;
   spec::LinkLayer link_layer_ = spec::LinkLayer::ethernet;
-  std::mutex mutex_;
-  LinkReceiver* receiver_ = nullptr; // under the mutex
+  ShortLock lock_;
+  LinkReceiver* receiver_ = nullptr; // under the lock
   std::array<Inbox, lanes> inboxes_;
 };
 

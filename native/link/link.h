@@ -62,6 +62,8 @@ public:
 // and detach().
 class Link {
 public:
+  // `has_deadlines`: next_deadline() may return one.
+  explicit Link(bool has_deadlines = false) : has_deadlines_(has_deadlines) {}
   virtual ~Link() = default;
 
   // Accepts packets from now on and notifies `receiver` until detach() returns.
@@ -137,6 +139,10 @@ public:
   // The clock tick at which a packet in flight arrives; no_deadline: none is in flight.
   static constexpr uint64_t no_deadline = ~uint64_t{0};
   virtual uint64_t next_deadline() const { return no_deadline; }
+  bool has_deadlines() const { return has_deadlines_; }
+
+private:
+  bool has_deadlines_;
 };
 
 } // namespace fpga_verbs::link

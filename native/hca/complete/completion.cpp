@@ -36,7 +36,10 @@ Completion::Completion(const HcaParameters& parameters, const Clock& clock, cons
     : clock_(clock), sampled_clock_(sampled_clock), clock_frequency_(parameters.clock_frequency),
       blocks_(blocks), links_(links), timer_(parameters),
       // Each message holds a completion credit, so an entry is available for each.
-      outstanding_({.entries = completion_credits(parameters), .lists = completion_credits(parameters)}) {}
+      outstanding_({.entries = completion_credits(parameters), .lists = completion_credits(parameters)}) {
+  for (unsigned timeout = 1; timeout < acknowledge_timeouts_.size(); ++timeout)
+    acknowledge_timeouts_[timeout] = acknowledge_timeout_ticks(timeout, clock_frequency_);
+}
 
 bool Completion::step() { return has_credits() && work() && has_more(); }
 
@@ -587,7 +590,7 @@ void Completion::start_timer(const Subject& subject) {
   if (subject.path().timeout() == 0)
     return;
   timer_.set(subject.underlying_function, subject.number,
-             sampled_clock_.now() + acknowledge_timeout_ticks(subject.path().timeout(), clock_frequency_));
+             sampled_clock_.now() + acknowledge_timeouts_[subject.path().timeout()]);
 }
 
 void Completion::notify(DataLink<spec::QueuePairNotice>& link, const Subject& subject,

@@ -15,6 +15,7 @@
 #include "spec/data_units.h"
 #include "wire/packet_parse.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -149,6 +150,7 @@ private:
   const Clock& clock_;
   const Clock& sampled_clock_;
   uint64_t clock_frequency_;
+  std::array<uint64_t, 32> acknowledge_timeouts_{}; // in clock ticks, by code
   Blocks blocks_;
   Links links_;
   Timer timer_;

@@ -11,10 +11,12 @@ using spec::PortDiscard;
 
 Port::Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory,
            const PortAttributes& attributes, const MulticastGroups& groups,
-           const PortAttachments& attachments, DataLink<spec::PacketUnit>& requests_built,
+           const PortAttachments& attachments, const DataLink<spec::KickUnit>& kicks_collected,
+           const DataLink<spec::KickUnit>& kicks_scheduled, DataLink<spec::PacketUnit>& requests_built,
            DataLink<spec::PacketUnit>& responses_built, DataLink<spec::PacketUnit>& packets_arrived)
     : counters_(counters), clock_(clock), packet_memory_(packet_memory), attributes_(attributes),
-      groups_(groups), attachments_(attachments), leaving_{Leaving{responses_built}, Leaving{requests_built}},
+      groups_(groups), attachments_(attachments), kicks_collected_(kicks_collected),
+      kicks_scheduled_(kicks_scheduled), leaving_{Leaving{responses_built}, Leaving{requests_built}},
       packets_arrived_(packets_arrived) {}
 
 bool Port::step() {
@@ -32,15 +34,6 @@ bool Port::step() {
       if (link != nullptr)
         link->flush();
   return false;
-}
-
-uint64_t Port::next_deadline() const {
-  const uint64_t since = std::min(leaving_[0].since, leaving_[1].since);
-  uint64_t deadline = since == never ? never : since + discard_limit_;
-  for (const link::Link* const link : attachments_.links)
-    if (link != nullptr)
-      deadline = std::min(deadline, link->next_deadline());
-  return deadline;
 }
 
 void Port::count_data_units(DataUnitCounts& counts) const {
@@ -105,9 +98,9 @@ link::SendResult Port::send_alone(Lane lane, uint16_t handle, link::Link& link) 
   return sent.result;
 }
 
-// A response that another board can take now. All others go through the link between the blocks.
-Port::Taken Port::take_at_once(const spec::PacketUnit& response) {
-  const auto handle = static_cast<uint16_t>(response.packet());
+// A packet that another board can take now. All others go through the link between the blocks.
+Port::Taken Port::take_at_once(Lane lane, const spec::PacketUnit& packet) {
+  const auto handle = static_cast<uint16_t>(packet.packet());
   const unsigned port = packet_memory_[handle].port;
   link::Link* const link = attachments_.links[port - 1];
   if (has_leaving() || !attributes_.enabled(port) || link == nullptr || attachments_.tap != nullptr)
@@ -115,9 +108,9 @@ Port::Taken Port::take_at_once(const spec::PacketUnit& response) {
   const link::Address destination =
       link::destination_of(attributes_.link_layer(), packet_memory_.wire(handle));
   if (link::is_multicast(attributes_.link_layer(), destination) || attributes_.owner_of(destination) ||
-      send_alone(Lane::responses, handle, *link) != link::SendResult::sent)
+      send_alone(lane, handle, *link) != link::SendResult::sent)
     return Taken::no;
-  out_.went(Lane::responses);
+  out_.went(lane);
   return unflushed_ ? Taken::more : Taken::done;
 }
 
@@ -191,7 +184,7 @@ bool Port::loop_back(Lane lane, const spec::PacketUnit& unit, PortAttributes::Ow
   count_out(from, handle);
   ++counters_of(from).packets_looped;
   finish(leaving);
-  arrive(handle);
+  arrive(handle, to.port, packet_memory_.wire(handle).size());
   return true;
 }
 
@@ -227,7 +220,7 @@ bool Port::loop_copy(uint16_t handle) {
   packet_memory_.place(copy, {packet_memory_.bytes(copy), bytes.size()});
   packet_memory_[copy].port = packet_memory_[handle].port;
   packet_memory_[copy].cause = {};
-  arrive(copy);
+  arrive(copy, packet_memory_[copy].port, bytes.size());
   return true;
 }
 
@@ -306,9 +299,10 @@ bool Port::receive_from(unsigned port, link::Link& link) {
     return true;
   const uint16_t handle = *packet_memory_.allocate(PacketUse::receive);
   packet_memory_.place(handle, arrival.packet);
-  packet_memory_[handle].port = static_cast<uint8_t>(port);
-  packet_memory_[handle].cause = {};
-  arrive(handle);
+  Packet& packet = packet_memory_[handle];
+  packet.port = static_cast<uint8_t>(port);
+  packet.cause = {};
+  arrive(handle, port, arrival.packet.size());
   return true;
 }
 
@@ -336,14 +330,13 @@ bool Port::has_receive_buffer(Lane lane) {
 }
 
 // Forwards a packet in a receive buffer.
-void Port::arrive(uint16_t handle) {
-  const unsigned port = packet_memory_[handle].port;
-  const auto bytes = packet_memory_.wire(handle);
+void Port::arrive(uint16_t handle, unsigned port, size_t bytes) {
   PortCounters& counters = counters_of(port);
   ++counters.packets_in;
-  counters.bytes_in += bytes.size();
-  if (attachments_.tap != nullptr)
-    attachments_.tap->packet(PacketDirection::in, port, bytes, packet_memory_[handle].cause);
+  counters.bytes_in += bytes;
+  if (attachments_.tap != nullptr) [[unlikely]]
+    attachments_.tap->packet(PacketDirection::in, port, packet_memory_.wire(handle),
+                             packet_memory_[handle].cause);
   spec::PacketUnit unit;
   unit.set_packet(handle);
   packets_arrived_.hand_over(unit);

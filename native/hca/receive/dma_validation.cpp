@@ -474,7 +474,7 @@ void DmaValidation::answer(const Owner& owner, spec::AnswerUnit unit) {
   assert(pinned);
   unit.set_queue_pair_number(owner.queue_pair_number);
   unit.set_underlying_function(owner.underlying_function);
-  answers_.push(unit);
+  answers_.hand_over(unit);
 }
 
 void DmaValidation::end(const spec::ReceiveUnit& unit) {

@@ -128,7 +128,7 @@ void PacketBuilder::work_on(const spec::PacketUnit& unit) {
     note_built(unit, found->transport().requester(), pcb);
   }
   if (has_packet && found != nullptr)
-    requests_built_.push(unit);
+    requests_built_.hand_over(unit);
   else if (has_packet)
     packets_.release(static_cast<uint16_t>(unit.packet()));
   if (unit.last() != 0)
