@@ -35,6 +35,7 @@ public:
   // Passes packets with their buffers, in exchange for empty buffers, and notifies once.
   Sent hand_over(Lane lane, std::span<const Outgoing> train) override;
   Arrival take(Lane first, unsigned open, PacketBuffer& buffer) override;
+  size_t take_train(Lane lane, std::span<Incoming> train, bool& more) override;
 
 private:
   friend class Fabric;
@@ -62,7 +63,7 @@ private:
   template <class Put> Sent receive(Lane lane, unsigned from, size_t count, Put put);
   SendResult receive_copy(Lane lane, std::span<const uint8_t> packet, unsigned from);
   void notify();
-  inline void pop_front(Inbox& inbox);
+  inline void pop_front(Inbox& inbox, size_t packets = 1);
   void notify_waiting(Inbox& inbox);
 
   Fabric& fabric_;

@@ -35,6 +35,12 @@ struct Outgoing {
   std::span<uint8_t> packet() const { return {begin, bytes}; }
 };
 
+// A buffer for a packet of a train that arrives, and the packet in it.
+struct Incoming {
+  PacketBuffer* buffer;
+  std::span<uint8_t> packet;
+};
+
 // How many packets of a train a link has taken, and what became of the next one; sent: there was none.
 struct Sent {
   size_t packets = 0;
@@ -131,6 +137,10 @@ public:
     arrival.more = !front(Lane::responses).empty() || !front(Lane::requests).empty();
     return arrival;
   }
+
+  // The same for a train of packets of one lane, at most as many as there are buffers, while none is on the
+  // other lane: a link may pass them at less cost than one by one. Returns their number, which may be 0.
+  virtual size_t take_train(Lane, std::span<Incoming>, bool& /*more*/) { return 0; }
 
   // Whether front() would return a packet about which the receiver may not have been notified yet. Callers
   // that poll ask links whose notifications are slow.

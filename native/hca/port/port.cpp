@@ -118,16 +118,19 @@ Port::Taken Port::take_at_once(Lane lane, const spec::PacketUnit& packet) {
 bool Port::send_train(Leaving& leaving, Lane lane, link::Link& link, link::Address destination) {
   const size_t waiting = std::min(leaving.built.size(), most_packets_);
   std::array<link::Outgoing, train_packets> train;
-  unsigned port = 0;
+  const unsigned port = packet_memory_[static_cast<uint16_t>(leaving.built.front().packet())].port;
+  uint32_t queue_pair_number = 0; // of the packet before
   size_t count = 0;
   for (; count != waiting; ++count) {
-    const auto handle = static_cast<uint16_t>(leaving.built.peek(count).packet());
+    const spec::PacketUnit& unit = leaving.built.peek(count);
+    const auto handle = static_cast<uint16_t>(unit.packet());
     const std::span<uint8_t> bytes = packet_memory_.wire(handle);
-    if (count == 0)
-      port = packet_memory_[handle].port;
-    else if (packet_memory_[handle].port != port ||
-             link::destination_of(attributes_.link_layer(), bytes) != destination)
+    const bool is_of_message_before = unit.first() == 0 && unit.queue_pair_number() == queue_pair_number;
+    if (count != 0 && !is_of_message_before &&
+        (packet_memory_[handle].port != port ||
+         link::destination_of(attributes_.link_layer(), bytes) != destination))
       break;
+    queue_pair_number = unit.queue_pair_number();
     train[count] = {&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
   }
   const link::Sent sent = link.hand_over(lane, {train.data(), count});
@@ -251,8 +254,53 @@ void Port::discard(Leaving& leaving, PortDiscard reason) {
 
 // The rest of a train, while no packet waits to leave.
 void Port::receive_more() {
-  for (size_t left = most_packets_ - 1; left != 0 && !has_leaving() && receive_next(); --left) {
+  packets_arrived_.begin_train();
+  for (size_t left = most_packets_ - 1; left != 0 && arrived_ != 0;) {
+    const size_t received = receive_train(left);
+    left -= received;
+    if (received != 0)
+      continue;
+    if (!receive_next())
+      break;
+    --left;
   }
+  packets_arrived_.end_train();
+}
+
+// Packets behind the last one, from the same link and on its lane, while none waits on the other.
+size_t Port::receive_train(size_t most) {
+  const unsigned port = receive_turn_;
+  link::Link* const link = port != 0 ? attachments_.links[port - 1] : nullptr;
+  if (link == nullptr || !attributes_.enabled(port))
+    return 0;
+  LaneTurn& turn = in_[port - 1];
+  const Lane lane = link::other(turn.first()); // the one of which the last packet went
+  const uint32_t reserved = lane == Lane::requests ? spec::receive_packet_buffers_reserved : 0;
+  const uint32_t free = packet_memory_.free(PacketUse::receive);
+  const size_t room = std::min(most, packets_arrived_.credits());
+  const size_t places = free > reserved ? std::min<size_t>(room, free - reserved) : 0;
+  std::array<link::Incoming, train_packets> train;
+  for (size_t i = 0; i != places; ++i)
+    train[i].buffer = &packet_memory_.next_free(i);
+  bool more = false;
+  const size_t received = places != 0 ? link->take_train(lane, {train.data(), places}, more) : 0;
+  if (received == 0)
+    return 0;
+  for (size_t i = 0; i != received; ++i) {
+    const uint16_t handle = *packet_memory_.allocate(PacketUse::receive);
+    put_in_buffer(handle, port, train[i].packet);
+    arrive(handle, port, train[i].packet.size());
+  }
+  turn.went(lane);
+  note_arrived(port, more);
+  return received;
+}
+
+void Port::put_in_buffer(uint16_t handle, unsigned port, std::span<const uint8_t> packet) {
+  packet_memory_.place(handle, packet);
+  Packet& placed = packet_memory_[handle];
+  placed.port = static_cast<uint8_t>(port);
+  placed.cause = {};
 }
 
 // A link is looked at when it has told of something, until it has nothing left.
@@ -298,10 +346,7 @@ bool Port::receive_from(unsigned port, link::Link& link) {
   if (arrival.is_too_long)
     return true;
   const uint16_t handle = *packet_memory_.allocate(PacketUse::receive);
-  packet_memory_.place(handle, arrival.packet);
-  Packet& packet = packet_memory_[handle];
-  packet.port = static_cast<uint8_t>(port);
-  packet.cause = {};
+  put_in_buffer(handle, port, arrival.packet);
   arrive(handle, port, arrival.packet.size());
   return true;
 }

@@ -128,6 +128,7 @@ private:
   bool send_shown(Leaving& leaving, link::Lane lane, link::Link& link);
   bool end_train(Leaving& leaving, link::SendResult result);
   void receive_more();
+  inline size_t receive_train(size_t most);
   inline bool receive_next();
   inline bool receive_from(unsigned port, link::Link& link);
   bool drop_arrived(unsigned port, link::Link& link);
@@ -138,6 +139,7 @@ private:
   }
   inline bool has_receive_buffer(link::Lane lane);
   inline void arrive(uint16_t handle, unsigned port, size_t bytes);
+  inline void put_in_buffer(uint16_t handle, unsigned port, std::span<const uint8_t> packet);
   void count_out(unsigned port, uint16_t handle);
   void count_discard(unsigned port, spec::PortDiscard reason);
   PortCounters& counters_of(unsigned port) { return counters_.device.port[port - 1]; }

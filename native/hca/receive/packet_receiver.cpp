@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 
 namespace fpga_verbs::hca {
@@ -51,13 +52,6 @@ void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const w
     waiting_.push(unit);
 }
 
-void PacketReceiver::accept(uint16_t handle, unsigned underlying_function, const wire::ParsedPacket& parsed) {
-  if (queue_pair_state_cache_.pin(parsed.destination_queue_pair))
-    pass(handle, underlying_function, parsed);
-  else
-    drop(handle, PacketDrop::unknown_queue_pair);
-}
-
 bool PacketReceiver::step() {
   bool worked = false;
   if (!waiting_.empty() && requests_arrived_.has_credit()) {
@@ -81,6 +75,16 @@ PacketReceiver::Taken PacketReceiver::take_at_once(const spec::PacketUnit& unit)
   return waiting_.empty() ? Taken::done : Taken::more;
 }
 
+PacketReceiver::TakenTrain PacketReceiver::take_train(std::span<const spec::PacketUnit> train) {
+  requests_arrived_.begin_train();
+  TakenTrain taken;
+  for (; taken.units != train.size() && waiting_.empty() && responses_arrived_.has_credit(); ++taken.units)
+    receive(static_cast<uint16_t>(train[taken.units].packet()));
+  requests_arrived_.end_train();
+  taken.more = !waiting_.empty();
+  return taken;
+}
+
 // A packet with headers that are known needs no other check: its queue pair's are as they were.
 void PacketReceiver::receive(uint16_t handle) {
   Packet& packet = packet_memory_[handle];
@@ -90,10 +94,11 @@ void PacketReceiver::receive(uint16_t handle) {
     return receive_unknown(handle);
   if (wire::parse_known(*known, bytes.data(), packet.parsed) != PacketDrop::none)
     return drop(handle, PacketDrop::icrc_mismatch);
-  const auto found = queue_pair_state_cache_.find_any(packet.parsed.destination_queue_pair);
-  if (!found)
+  const std::optional<unsigned> underlying_function =
+      queue_pair_state_cache_.pin_any(packet.parsed.destination_queue_pair);
+  if (!underlying_function)
     return drop(handle, PacketDrop::unknown_queue_pair);
-  accept(handle, found->control.underlying_function(), packet.parsed);
+  pass(handle, *underlying_function, packet.parsed);
 }
 
 // Of packets to the queue pair to which this one goes if its BTH is where that of the last one was.
@@ -137,7 +142,9 @@ void PacketReceiver::receive_unknown(uint16_t handle) {
             templates_.known_headers(queue_pair_number, parsed.traits().is_response()))
       known->learn(bytes, port, parsed);
   }
-  accept(handle, underlying_function, parsed);
+  if (!queue_pair_state_cache_.pin(queue_pair_number))
+    return drop(handle, PacketDrop::unknown_queue_pair);
+  pass(handle, underlying_function, parsed);
 }
 
 // The last member gets the packet itself, the others get copies.

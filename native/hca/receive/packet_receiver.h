@@ -15,6 +15,7 @@
 #include "wire/packet_parse.h"
 
 #include <cstdint>
+#include <span>
 
 namespace fpga_verbs::hca {
 
@@ -37,13 +38,13 @@ public:
 
   // A packet that has just come in, while none is before it.
   Taken take_at_once(const spec::PacketUnit& unit) override;
+  // Requests among them go on as trains, each of one queue pair.
+  TakenTrain take_train(std::span<const spec::PacketUnit> train) override;
 
 private:
   inline void receive(uint16_t handle);
   [[gnu::noinline]] void receive_unknown(uint16_t handle);
   inline wire::KnownHeaders* known_headers(std::span<const uint8_t> packet) const;
-  [[gnu::always_inline]] inline void accept(uint16_t handle, unsigned underlying_function,
-                                            const wire::ParsedPacket& parsed);
   void receive_for_group(uint16_t handle);
   void copy(uint16_t handle, const MulticastGroups::Member& member);
   void pass_to(uint16_t handle, const MulticastGroups::Member& member);
