@@ -37,7 +37,7 @@ export const operations = {
     what: 'a command with 96 B of payload, to its kick record',
     times: 100,
     units: 16,
-    within: /board::DeviceSide::(next_message|deliver_burst)\(/,
+    within: /board::DeviceSide::(take_message|deliver_burst)\(/,
   },
   send_watched: { what: 'SEND 64 B, half of a round trip, observed', times: 1000, units: 1 },
   javascript_send: {

@@ -22,6 +22,40 @@ DeviceSide::DeviceSide(TransactionRing& ring, Device& device, const hca::Clock& 
     : ring_(ring), device_(device), clock_(clock), faults_(faults), trace_(trace), counters_(counters),
       wakeups_(wakeups), map_(device), sizes_(sizes) {}
 
+bool DeviceSide::next_message() { return message_left() || (ring_.arriving_next() && take_message()); }
+
+bool DeviceSide::take_message() {
+  if (!ring_.pop(message_))
+    return false;
+  message_done_ = 0;
+  message_place_ = map_.find(message_.underlying_function, message_.bar, message_.offset, message_.length);
+  const bool prefetchable = map_.prefetchable(message_.bar);
+  cut_bytes_ = std::min(prefetchable ? sizes_.prefetchable_bytes : transaction_bytes, sizes_.bridge_bytes);
+  return true;
+}
+
+void DeviceSide::take_notice() {
+  if (!wakeups_.take_note())
+    return;
+  device_.notify_port();
+  device_busy_ = true;
+}
+
+// Steps the device; returns the number of transactions taken.
+unsigned DeviceSide::run(unsigned limit) {
+  take_notice();
+  if (!device_busy_)
+    return 0;
+  if (faults_.any()) [[unlikely]]
+    flip_bits();
+  const unsigned done = device_.run(limit);
+  counters_.steps += done;
+  device_busy_ = done == limit;
+  if (!device_busy_)
+    device_deadline_ = device_.next_deadline();
+  return done;
+}
+
 uint64_t DeviceSide::work(uint64_t limit) {
   constexpr unsigned messages_at_once = 8;  // as many commands as pass each block without waiting in a list
   constexpr unsigned steps_in_between = 64; // about what they need on their way through the device
@@ -90,20 +124,6 @@ bool DeviceSide::play(const Transaction& transaction) {
 
 void DeviceSide::release_held() { release_due(true); }
 
-uint64_t DeviceSide::next_deadline() const { return std::min(device_deadline_, held_.next_deadline()); }
-
-bool DeviceSide::next_message() {
-  if (message_left())
-    return true;
-  if (!ring_.pop(message_))
-    return false;
-  message_done_ = 0;
-  message_place_ = map_.find(message_.underlying_function, message_.bar, message_.offset, message_.length);
-  const bool prefetchable = map_.prefetchable(message_.bar);
-  cut_bytes_ = std::min(prefetchable ? sizes_.prefetchable_bytes : transaction_bytes, sizes_.bridge_bytes);
-  return true;
-}
-
 // Delivers a whole message at once if nothing can affect its transactions on the way and the device supports
 // it. Returns their number.
 uint64_t DeviceSide::deliver_burst() {
@@ -160,28 +180,6 @@ void DeviceSide::answer_read() {
   message_done_ = message_.length;
   const uint32_t value = read(message_.underlying_function, message_.bar, message_.offset);
   message_.answer->store(read_answered | value, std::memory_order_release);
-}
-
-void DeviceSide::take_notice() {
-  if (!wakeups_.take_note())
-    return;
-  device_.notify_port();
-  device_busy_ = true;
-}
-
-// Steps the device; returns the number of transactions taken.
-unsigned DeviceSide::run(unsigned limit) {
-  take_notice();
-  if (!device_busy_)
-    return 0;
-  if (faults_.any()) [[unlikely]]
-    flip_bits();
-  const unsigned done = device_.run(limit);
-  counters_.steps += done;
-  device_busy_ = done == limit;
-  if (!device_busy_)
-    device_deadline_ = device_.next_deadline();
-  return done;
 }
 
 // Of one data unit that waits in the device, by chance.

@@ -10,6 +10,7 @@
 #include "board/transaction_trace.h"
 #include "board/wakeups.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -49,18 +50,19 @@ public:
   void release_held();
 
   // The clock tick of the next timer; no_deadline: none.
-  uint64_t next_deadline() const;
+  uint64_t next_deadline() const { return std::min(device_deadline_, held_.next_deadline()); }
 
   const BarMap& map() const { return map_; }
 
 private:
   bool message_left() const { return message_done_ < message_.length; }
   bool is_plain() const { return !faults_.any() && !held_.any() && !trace_.on(); }
-  bool next_message();
+  [[gnu::always_inline]] inline bool next_message();
+  bool take_message();
   uint64_t deliver_burst();
   void deliver_next();
   void answer_read();
-  unsigned run(unsigned limit);
+  [[gnu::always_inline]] inline unsigned run(unsigned limit);
   void take_notice();
   void flip_bits();
   bool wake_when_due();

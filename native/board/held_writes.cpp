@@ -31,7 +31,7 @@ std::optional<Transaction> HeldWrites::take_due(uint64_t now, bool all) {
   return std::nullopt;
 }
 
-uint64_t HeldWrites::next_deadline() const {
+uint64_t HeldWrites::earliest() const {
   uint64_t next = no_deadline;
   for (const Held& held : held_)
     if (held.deadline != 0)

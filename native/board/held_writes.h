@@ -31,7 +31,7 @@ public:
   // Takes the next write that is due at `now`, or with `all` simply the next one; none: there is none.
   std::optional<Transaction> take_due(uint64_t now, bool all);
 
-  uint64_t next_deadline() const;
+  uint64_t next_deadline() const { return held_.empty() ? no_deadline : earliest(); }
 
 private:
   struct Held {
@@ -40,6 +40,8 @@ private:
     uint64_t deadline = 0;          // no_deadline: not timed; 0: due
     bool in_order = false;
   };
+
+  uint64_t earliest() const;
 
   std::deque<Held> held_;
   uint64_t blocking_ = 0; // of them in order

@@ -29,8 +29,8 @@ bool is_of_flow(const LinkImpairment& impairment, spec::LinkLayer link_layer,
 
 ImpairedLink::ImpairedLink(link::Link& link, link::Link*& attached, spec::LinkLayer link_layer,
                            const hca::Clock& clock, uint64_t frequency, uint64_t seed)
-    : link_(link), attached_(attached), link_layer_(link_layer), clock_(clock), frequency_(frequency),
-      random_(seed) {
+    : Link(true), link_(link), attached_(attached), link_layer_(link_layer), clock_(clock),
+      frequency_(frequency), random_(seed) {
   attach_what_is_needed();
 }
 

@@ -66,11 +66,12 @@ public:
   // Host memory of [address, address + bytes), at least one byte, from the cache: contiguous and fully mapped
   // with `right`. Null: use translate().
   uint8_t* find(uint64_t address, size_t bytes, DmaRights right) const {
-    const Area& area = cached(address);
-    const uint64_t offset = address - area.address;
-    if (offset >= area.bytes || bytes - 1 >= area.bytes - offset || !has_right(area, right))
-      return nullptr;
-    return area.memory + offset;
+    const Area* area = &cache_[address / area_bytes % cache_.size()];
+    if (address - area->address >= area->bytes) [[unlikely]]
+      area = &page_cache_[address / page_bytes % page_cache_.size()];
+    const uint64_t offset = address - area->address;
+    const bool is_inside = offset < area->bytes && bytes <= area->bytes - offset;
+    return is_inside && has_right(*area, right) ? area->memory + offset : nullptr;
   }
 
   // Host memory of [address, address + bytes), within one page and fully mapped with `right`; otherwise null

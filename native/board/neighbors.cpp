@@ -2,8 +2,6 @@
 
 #include "board/emulated_board.h"
 
-#include <utility>
-
 namespace fpga_verbs::board {
 
 namespace {
@@ -13,17 +11,22 @@ constexpr size_t most_drives = 64; // of a call
 } // namespace
 
 Neighbors& Neighbors::here() {
-  thread_local Neighbors neighbors;
-  return neighbors;
+  // A pointer needs no guard of its construction at each use.
+  thread_local constinit Neighbors* here = nullptr;
+  if (here == nullptr) [[unlikely]] {
+    thread_local Neighbors neighbors;
+    here = &neighbors;
+  }
+  return *here;
 }
 
 void Neighbors::drive_neighbors() {
   size_t next = 0;
-  for (; next < boards_.size() && next < most_drives; ++next) {
-    const std::weak_ptr<EmulatedBoard> board = std::move(boards_[next]);
-    if (const std::shared_ptr<EmulatedBoard> neighbor = board.lock())
+  for (; next < boards_.size() && next < most_drives; ++next)
+    if (const std::shared_ptr<EmulatedBoard> neighbor = boards_[next].lock())
       neighbor->attend(Attendance::drive);
-  }
+  if (next == boards_.size())
+    return boards_.clear();
   boards_.erase(boards_.begin(), boards_.begin() + static_cast<std::ptrdiff_t>(next));
   for (const std::weak_ptr<EmulatedBoard>& board : boards_)
     if (const std::shared_ptr<EmulatedBoard> neighbor = board.lock())

@@ -26,7 +26,8 @@ public:
       return drive();
     collects_ = true;
     const auto outcome = drive();
-    drive_neighbors();
+    if (!boards_.empty())
+      drive_neighbors();
     collects_ = false;
     return outcome;
   }

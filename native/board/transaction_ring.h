@@ -55,15 +55,22 @@ public:
                 sizeof(ReadAnswer*));
   }
 
+  // Consumer: whether the next message starts to arrive; pop() takes it.
+  bool arriving_next() const {
+    const uint64_t head = head_.load(std::memory_order_relaxed);
+    if (arrived(head))
+      return true;
+    // Also reads the following lines, so that their transfers overlap with that of the first.
+    for (uint64_t i = 1; i <= lines_watched; ++i)
+      __builtin_prefetch(&lines_[(head + i) % lines]);
+    return false;
+  }
+
   // Consumer: takes the next message. False: none has arrived completely.
   bool pop(Message& message) {
     const uint64_t head = head_.load(std::memory_order_relaxed);
-    if (!arrived(head)) {
-      // Also reads the following lines, so that their transfers overlap with that of the first.
-      for (uint64_t i = 1; i <= lines_watched; ++i)
-        __builtin_prefetch(&lines_[(head + i) % lines]);
+    if (!arrived(head))
       return false;
-    }
     const uint64_t count = lines_[head % lines].count;
     // Reads all lines at once, because their transfers overlap; one after the other, each would wait for the
     // previous one.

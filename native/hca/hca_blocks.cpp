@@ -112,8 +112,7 @@ void HcaBlocks::count_data_units() {
 
 void HcaBlocks::pass_by_empty_links(bool on) {
   const auto pass_by = [on](auto& link, auto* consumer) { link.pass_by_to(on ? consumer : nullptr); };
-  // Not finishes_handed_back: a returned command holds its queue pair until it is queued again. Not answers:
-  // those that one ACK acknowledges together follow each other.
+  // Not finishes_handed_back: a returned command holds its queue pair until it is queued again.
   pass_by(links.finishes_sent, virtual_kick.finish_taker());
   pass_by(links.finishes_completed, virtual_kick.finish_taker());
   pass_by(links.kicks_started, &queue_pair_fetch);
@@ -125,6 +124,8 @@ void HcaBlocks::pass_by_empty_links(bool on) {
   pass_by(links.requests_arrived, &receive);
   pass_by(links.requests_accepted, &receive_queue_entry_handler);
   pass_by(links.requests_placed, &dma_validation);
+  pass_by(links.answers, &response);
+  pass_by(links.requests_built, port.request_taker());
   pass_by(links.responses_built, &port);
   descriptor_fetch.allow_at_once(on);
   virtual_kick.allow_trains(on);

@@ -1,5 +1,6 @@
 #include "link/fabric.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>
@@ -18,13 +19,13 @@ constexpr Address key_of(spec::LinkLayer link_layer, Address address) {
 // A port of a fabric.
 
 void FabricPort::attach(LinkReceiver& receiver) {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(lock_);
   receiver_ = &receiver;
 }
 
 void FabricPort::detach() {
   {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(lock_);
     receiver_ = nullptr;
     for (Inbox& inbox : inboxes_)
       inbox.head.store(inbox.tail.load(std::memory_order_relaxed), std::memory_order_seq_cst);
@@ -66,7 +67,7 @@ SendResult FabricPort::receive_copy(Lane lane, std::span<const uint8_t> packet, 
 
 template <class Put> Sent FabricPort::receive(Lane lane, unsigned from, size_t count, Put put) {
   Inbox& to = inbox(lane);
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(lock_);
   if (receiver_ == nullptr)
     return {.result = SendResult::unreachable, .may_wait = false};
   const size_t tail = to.tail.load(std::memory_order_relaxed);
@@ -109,10 +110,28 @@ Arrival FabricPort::take(Lane first, unsigned open, PacketBuffer& buffer) {
   return arrival;
 }
 
+size_t FabricPort::take_train(Lane lane, std::span<Incoming> train, bool& more) {
+  if (!inbox(other(lane)).empty())
+    return 0;
+  Inbox& from = inbox(lane);
+  const size_t head = from.head.load(std::memory_order_relaxed);
+  const size_t arrived = from.tail.load(std::memory_order_acquire) - head;
+  const size_t taken = std::min(arrived, train.size());
+  for (size_t i = 0; i != taken; ++i) {
+    Slot& slot = from.slots[(head + i) % inbox_packets];
+    train[i].packet = slot.packet;
+    slot.buffer.swap(*train[i].buffer);
+  }
+  if (taken != 0)
+    pop_front(from, taken);
+  more = !from.empty() || !inbox(other(lane)).empty();
+  return taken;
+}
+
 void FabricPort::pop(Lane lane) { pop_front(inbox(lane)); }
 
-void FabricPort::pop_front(Inbox& inbox) {
-  inbox.head.store(inbox.head.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+void FabricPort::pop_front(Inbox& inbox, size_t packets) {
+  inbox.head.store(inbox.head.load(std::memory_order_relaxed) + packets, std::memory_order_seq_cst);
   if (inbox.waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]]
     notify_waiting(inbox);
 }
@@ -123,7 +142,7 @@ void FabricPort::notify_waiting(Inbox& inbox) {
 }
 
 void FabricPort::notify() {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(lock_);
   if (receiver_ != nullptr)
     receiver_->notify();
 }

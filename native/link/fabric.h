@@ -2,6 +2,7 @@
 
 #include "link/address.h"
 #include "link/link.h"
+#include "link/short_lock.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
 
@@ -34,6 +35,7 @@ public:
   // Passes packets with their buffers, in exchange for empty buffers, and notifies once.
   Sent hand_over(Lane lane, std::span<const Outgoing> train) override;
   Arrival take(Lane first, unsigned open, PacketBuffer& buffer) override;
+  size_t take_train(Lane lane, std::span<Incoming> train, bool& more) override;
 
 private:
   friend class Fabric;
@@ -42,7 +44,7 @@ private:
     PacketBuffer buffer = make_packet_buffer();
     std::span<uint8_t> packet; // in the buffer
   };
-  // One sender at a time fills it, under the mutex; the owner empties it.
+  // One sender at a time fills it, under the lock; the owner empties it.
   struct Inbox {
     std::unique_ptr<Slot[]> slots;
     alignas(64) std::atomic<size_t> tail{0};
@@ -61,14 +63,14 @@ private:
   template <class Put> Sent receive(Lane lane, unsigned from, size_t count, Put put);
   SendResult receive_copy(Lane lane, std::span<const uint8_t> packet, unsigned from);
   void notify();
-  inline void pop_front(Inbox& inbox);
+  inline void pop_front(Inbox& inbox, size_t packets = 1);
   void notify_waiting(Inbox& inbox);
 
   Fabric& fabric_;
   unsigned number_;
   spec::LinkLayer link_layer_ = spec::LinkLayer::ethernet;
-  std::mutex mutex_;
-  LinkReceiver* receiver_ = nullptr; // under the mutex
+  ShortLock lock_;
+  LinkReceiver* receiver_ = nullptr; // under the lock
   std::array<Inbox, lanes> inboxes_;
 };
 

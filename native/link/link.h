@@ -35,6 +35,12 @@ struct Outgoing {
   std::span<uint8_t> packet() const { return {begin, bytes}; }
 };
 
+// A buffer for a packet of a train that arrives, and the packet in it.
+struct Incoming {
+  PacketBuffer* buffer;
+  std::span<uint8_t> packet;
+};
+
 // How many packets of a train a link has taken, and what became of the next one; sent: there was none.
 struct Sent {
   size_t packets = 0;
@@ -62,6 +68,8 @@ public:
 // and detach().
 class Link {
 public:
+  // `has_deadlines`: next_deadline() may return one.
+  explicit Link(bool has_deadlines = false) : has_deadlines_(has_deadlines) {}
   virtual ~Link() = default;
 
   // Accepts packets from now on and notifies `receiver` until detach() returns.
@@ -130,6 +138,10 @@ public:
     return arrival;
   }
 
+  // The same for a train of packets of one lane, at most as many as there are buffers, while none is on the
+  // other lane: a link may pass them at less cost than one by one. Returns their number, which may be 0.
+  virtual size_t take_train(Lane, std::span<Incoming>, bool& /*more*/) { return 0; }
+
   // Whether front() would return a packet about which the receiver may not have been notified yet. Callers
   // that poll ask links whose notifications are slow.
   virtual bool has_arrived() { return false; }
@@ -137,6 +149,10 @@ public:
   // The clock tick at which a packet in flight arrives; no_deadline: none is in flight.
   static constexpr uint64_t no_deadline = ~uint64_t{0};
   virtual uint64_t next_deadline() const { return no_deadline; }
+  bool has_deadlines() const { return has_deadlines_; }
+
+private:
+  bool has_deadlines_;
 };
 
 } // namespace fpga_verbs::link

@@ -41,6 +41,7 @@ Napi::Function WirePort::define(Napi::Env env) {
                          InstanceMethod("localIdentifier", &P::local_identifier),
                          InstanceMethod("gid", &P::gid),
                          InstanceMethod("setEnabled", &P::set_enabled),
+                         InstanceMethod("setPartitionKey", &P::set_partition_key),
                          InstanceMethod("setDiscardLimit", &P::set_discard_limit),
                          InstanceMethod("createQueuePair", &P::create_queue_pair),
                          InstanceMethod("quiesce", &P::quiesce),
@@ -87,6 +88,11 @@ void WirePort::set_enabled(const Napi::CallbackInfo& info) {
   device_.port_attributes.set_enabled(number(info, 0), info[1].As<Napi::Boolean>().Value());
 }
 
+void WirePort::set_partition_key(const Napi::CallbackInfo& info) {
+  device_.port_attributes.set_partition_key(number(info, 0), number(info, 1),
+                                            static_cast<uint16_t>(number(info, 2)));
+}
+
 void WirePort::set_discard_limit(const Napi::CallbackInfo& info) {
   device_.port.set_discard_limit(big_number(info[0]));
 }
@@ -98,6 +104,10 @@ Napi::Value WirePort::create_queue_pair(const Napi::CallbackInfo& info) {
     throw Napi::Error::New(info.Env(), "no queue pair is left");
   device_.virtual_queue_pairs.give(*created, number(info, 0), *created);
   device_.virtual_queue_pairs.bind(*created);
+  // As a queue pair that has sent: packet_receiver keeps the headers of its peer's packets.
+  const auto found = device_.queue_pair_state_cache.find_any(*created);
+  if (found->control.service_type() != spec::ServiceType::unreliable_datagram)
+    device_.packet_templates.of(*created, found->control);
   return count(info.Env(), *created);
 }
 
@@ -204,8 +214,12 @@ Napi::Value WirePort::take_passed(const Napi::CallbackInfo& info) {
     auto object = Napi::Object::New(info.Env());
     object["unit"] = bytes_of(info.Env(), std::span{reinterpret_cast<const uint8_t*>(&unit), sizeof unit});
     object["payload"] = bytes_of(info.Env(), device_.packet_memory.payload(handle));
-    object["packetSequenceNumber"] =
-        count(info.Env(), device_.packet_memory[handle].parsed.fields.packet_sequence_number);
+    const wire::ParsedPacket& parsed = device_.packet_memory[handle].parsed;
+    object["packetSequenceNumber"] = count(info.Env(), parsed.fields.packet_sequence_number);
+    object["acknowledgeRequest"] = Napi::Boolean::New(info.Env(), parsed.fields.acknowledge_request);
+    object["forwardCongestion"] = Napi::Boolean::New(info.Env(), parsed.forward_congestion);
+    object["remoteKey"] = count(info.Env(), parsed.fields.remote_key);
+    object["syndrome"] = count(info.Env(), parsed.fields.syndrome);
     array.Set(array.Length(), object);
     device_.packet_memory.release(handle);
     device_.queue_pair_state_cache.unpin(unit.queue_pair_number());

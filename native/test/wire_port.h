@@ -61,6 +61,7 @@ private:
   Napi::Value local_identifier(const Napi::CallbackInfo& info);
   Napi::Value gid(const Napi::CallbackInfo& info);
   void set_enabled(const Napi::CallbackInfo& info);
+  void set_partition_key(const Napi::CallbackInfo& info);
   void set_discard_limit(const Napi::CallbackInfo& info);
 
   // queue_pair_state_cache

@@ -71,14 +71,18 @@ void write_lengths(uint8_t* transport, const PacketTemplate& packet_template, ui
   }
 }
 
+// In the header of the template, these fields are 0.
 void write_transport(uint8_t* at, const PacketFields& fields, uint32_t payload_bytes) {
+  spec::BaseTransportHeader own;
+  own.set_opcode(static_cast<uint32_t>(fields.opcode));
+  own.set_solicited_event(fields.solicited_event);
+  own.set_backward_congestion(fields.opcode == spec::PacketOpcode::congestion_notification);
+  own.set_pad_count(pad_bytes(payload_bytes));
+  own.set_acknowledge_request(fields.acknowledge_request);
+  own.set_packet_sequence_number(fields.packet_sequence_number);
   auto transport = read_header<spec::BaseTransportHeader>(at);
-  transport.set_opcode(static_cast<uint32_t>(fields.opcode));
-  transport.set_solicited_event(fields.solicited_event);
-  transport.set_backward_congestion(fields.opcode == spec::PacketOpcode::congestion_notification);
-  transport.set_pad_count(pad_bytes(payload_bytes));
-  transport.set_acknowledge_request(fields.acknowledge_request);
-  transport.set_packet_sequence_number(fields.packet_sequence_number);
+  for (size_t i = 0; i < transport.dwords.size(); ++i)
+    transport.dwords[i] |= own.dwords[i];
   write_header(at, transport);
 }
 

@@ -3,6 +3,7 @@
 #include "spec/packets.h"
 #include "spec/parameters.h"
 #include "wire/icrc.h"
+#include "wire/known_headers.h"
 #include "wire/packet_bytes.h"
 #include "wire/packet_checksum.h"
 #include "wire/packet_gid.h"
@@ -11,6 +12,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace fpga_verbs::wire {
@@ -283,6 +285,46 @@ PacketDrop parse_packet(spec::LinkLayer link_layer, uint8_t* packet, uint32_t by
   parsed.source_mac = {};
   parsed.fields = {};
   return Parser{packet, bytes, parsed}.parse(link_layer);
+}
+
+void KnownHeaders::learn(std::span<const uint8_t> packet, unsigned port, const ParsedPacket& parsed) {
+  const uint8_t* const transport = packet.data() + parsed.transport_offset;
+  const bool is_repeated = std::exchange(last_size_, packet.size()) == packet.size();
+  if (!is_repeated || !is_ethernet(parsed.framing) ||
+      read_header<spec::UdpHeader>(transport - spec::UdpHeader::bytes).checksum() != 0)
+    return;
+  [[maybe_unused]] const size_t compared =
+      parsed.transport_offset + spec::BaseTransportHeader::acknowledge_request_bit / 8;
+  size_ = packet.size();
+  port_ = port;
+  compared_ = {};
+#ifndef FPGA_VERBS_MUTANT_KNOWN_HEADERS_NOT_COMPARED
+  std::memset(compared_.data(), 0xff, compared);
+#endif
+  std::memcpy(headers_.data(), packet.data(), bytes);
+  const uint32_t network_bytes = parsed.transport_offset - uint32_t{parsed.network_offset};
+  icrc_ = icrc_of_headers(parsed.framing, packet.data() + parsed.network_offset, network_bytes);
+  covered_ = parsed.payload_offset - uint32_t{parsed.transport_offset} + parsed.payload_bytes +
+             pad_bytes(parsed.payload_bytes);
+  parsed_ = parsed;
+  parsed_.fields = {.opcode = parsed.fields.opcode, .solicited_event = parsed.fields.solicited_event};
+}
+
+PacketDrop parse_known(const KnownHeaders& known, uint8_t* packet, ParsedPacket& parsed) {
+  parsed = known.parsed_;
+  uint8_t* const transport = packet + parsed.transport_offset;
+#ifndef FPGA_VERBS_MUTANT_ICRC_UNCHECKED
+  uint32_t sent = 0;
+  std::memcpy(&sent, transport + known.covered_, sizeof sent);
+  if (sent != ~icrc_of_transport(known.icrc_, transport, known.covered_))
+    return PacketDrop::icrc_mismatch;
+#endif
+  const auto header = read_header<spec::BaseTransportHeader>(transport);
+  parsed.fields.acknowledge_request = header.acknowledge_request() != 0;
+  parsed.fields.packet_sequence_number = header.packet_sequence_number();
+  const uint32_t extended_offset = parsed.transport_offset + spec::BaseTransportHeader::bytes;
+  Parser{packet, 0, parsed, extended_offset}.take_extended_headers(parsed.traits());
+  return PacketDrop::none;
 }
 
 PacketDrop parse_copy(spec::LinkLayer link_layer, std::span<const uint8_t> packet, ParsedPacket& parsed) {

@@ -25,6 +25,7 @@ import {
 } from './wire_port.ts';
 
 const sendOnly = PacketOpcode.reliableConnectionSendOnly;
+const sendWithInvalidate = PacketOpcode.reliableConnectionSendOnlyWithInvalidate;
 const acknowledge = PacketOpcode.reliableConnectionAcknowledge;
 const everything = 1000;
 
@@ -168,6 +169,71 @@ describe('packet_receiver', () => {
     expect(connected.port.takePassed(Lane.requests, everything)).toEqual([]);
     expect(connected.port.pins(connected.queuePairNumber)).toBe(0);
     expect(connected.port.freeBuffers(PacketUse.receive)).toBe(RECEIVE_PACKET_BUFFERS);
+  });
+
+  // The headers of the third packet are compared with those of the second.
+  it.each<[number, Lane, Framing, Partial<PacketPath>]>([
+    [sendOnly, Lane.requests, 'ethernet_ipv4', {}],
+    [sendOnly, Lane.requests, 'ethernet_ipv6', {}],
+    [sendOnly, Lane.requests, 'ethernet_ipv6', { vlan: 9 }],
+    [sendWithInvalidate, Lane.requests, 'ethernet_ipv4', { vlan: 9 }],
+    [acknowledge, Lane.responses, 'ethernet_ipv6', { trafficClass: 2 }],
+    [sendOnly, Lane.requests, 'infiniband_global', {}],
+  ])('takes or drops what follows packets of opcode %i like a first one, on lane %i, %s %o', (...given) => {
+    const [opcode, lane, framing, path] = given;
+    const good = (connected: Connected, number: number): Uint8Array =>
+      connected.packet(opcode, path, {
+        packetSequenceNumber: number,
+        acknowledgeRequest: number % 2 === 1,
+        remoteKey: number,
+        syndrome: number,
+      });
+    const known = new Connected(framing);
+    for (let number = 0; number < 3; number += 1) known.arrive(lane, good(known, number));
+    expect(known.port.takePassed(lane, everything)).toHaveLength(3);
+    const size = good(known, 3).length;
+    // After a change of the port's tables, nothing is known.
+    const first = new Connected(framing);
+    first.port.setPartitionKey(1, 0, first.path.partitionKey);
+    for (let byte = -1; byte < size; byte += 1)
+      for (const flipped of [0x01, 0x80]) {
+        const outcomes = [known, first].map((connected) => {
+          const packet = good(connected, 0xabcde0 + flipped);
+          if (byte >= 0) packet[byte]! ^= flipped;
+          const before = connected.drops();
+          connected.arrive(lane, packet);
+          const dropped = connected.drops();
+          for (const reason of before) dropped.splice(dropped.indexOf(reason), 1);
+          const passed = connected.port.takePassed(lane, everything).map(({ unit, ...fields }) => ({
+            ...fields,
+            unit: { ...decode('packet_unit', unit), packet: 0 },
+          }));
+          return { dropped, passed };
+        });
+        expect(outcomes[0], `byte ${byte}, bits ${flipped}`).toEqual(outcomes[1]);
+        if (byte < 0) expect(outcomes[0]!.passed).toHaveLength(1);
+      }
+    expect(known.port.verify()).toBe(true);
+  });
+
+  it.each<[string, Partial<PacketPath>, number]>([
+    ['another GID', { destinationGid: otherGid }, PacketDrop.wrongDestination],
+    ['a stranger', { sourceGid: otherGid }, PacketDrop.wrongSource],
+    ['another partition', { partitionKey: 0x8001 }, PacketDrop.wrongPartitionKey],
+    ['an unknown queue pair', { destinationQueuePair: 9999 }, PacketDrop.unknownQueuePair],
+  ])('drops a packet to or from %s that follows good ones', (_, path, reason) => {
+    const connected = new Connected('ethernet_ipv4');
+    for (let number = 0; number < 3; number += 1) connected.arrive(Lane.requests, connected.packet());
+    connected.arrive(Lane.requests, connected.packet(sendOnly, path));
+    expect(connected.drops()).toEqual([reason]);
+  });
+
+  it('checks packets like those before it anew when the tables of the port change', () => {
+    const connected = new Connected('ethernet_ipv4');
+    for (let number = 0; number < 3; number += 1) connected.arrive(Lane.requests, connected.packet());
+    connected.port.setPartitionKey(1, 0, 0x9234);
+    connected.arrive(Lane.requests, connected.packet());
+    expect(connected.drops()).toEqual([PacketDrop.wrongPartitionKey]);
   });
 
   it('takes a limited member of the partition, the queue pair being a full one', () => {

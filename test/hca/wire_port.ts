@@ -11,6 +11,17 @@ export const LinkState = { none: -1, sent: 0, paused: 1, unreachable: 2 } as con
 /** PacketUse of native/hca/port/packet_memory.h */
 export const PacketUse = { request: 0, response: 1, receive: 2 } as const;
 
+/** A packet that packet_receiver has passed on, with some of its fields. */
+export interface PassedPacket {
+  unit: Uint8Array;
+  payload: Uint8Array;
+  packetSequenceNumber: number;
+  acknowledgeRequest: boolean;
+  forwardCongestion: boolean;
+  remoteKey: number;
+  syndrome: number;
+}
+
 export interface WireOptions {
   memoryBytes: number;
   ports?: number;
@@ -35,6 +46,7 @@ export interface WirePort extends HostMethods {
   localIdentifier(port: number, underlyingFunction: number): number;
   gid(port: number, underlyingFunction: number, index: number): Uint8Array;
   setEnabled(port: number, enabled: boolean): void;
+  setPartitionKey(port: number, index: number, partitionKey: number): void;
   setDiscardLimit(ticks: bigint): void;
 
   createQueuePair(underlyingFunction: number, control: Uint8Array): number;
@@ -56,10 +68,7 @@ export interface WirePort extends HostMethods {
   /** In the place of packet_receiver: takes up to so many packets that have come in. */
   takeArrived(count: number): Uint8Array[];
   /** In the place of completion and receive: takes up to so many packets, and ends them. */
-  takePassed(
-    lane: Lane,
-    count: number,
-  ): { unit: Uint8Array; payload: Uint8Array; packetSequenceNumber: number }[];
+  takePassed(lane: Lane, count: number): PassedPacket[];
   takeTapped(): { direction: 'in' | 'out'; port: number; data: Uint8Array }[];
 
   stepPort(): boolean;

@@ -247,6 +247,51 @@ describe('a train of packets', () => {
   });
 });
 
+describe('a message alone', () => {
+  it.each([
+    ['a SEND', { opcode: Opcode.send }],
+    ['a WRITE', { opcode: Opcode.rdmaWrite }],
+  ])('waits in no link: %s takes a step for each time that it comes to a board', (_, { opcode }) => {
+    const [from, to] = makePair(here, options, there);
+    const near = makeMemory(from, 4, 1);
+    const far = makeMemory(to, 4, 2);
+    to.queuePair.postReceive({ wrId: 2, scatter: [far.region.slice()] });
+    here.board.runUntilIdle();
+    from.queuePair.postSend({
+      opcode,
+      gather: [near.region.slice()],
+      ...(opcode === Opcode.rdmaWrite && { remote: far.region.remote() }),
+      wrId: 1,
+      signaled: true,
+    });
+    const steps = (): number[] => [here, there].map(({ board }) => board.counters().steps);
+    const before = steps();
+    here.board.runUntilIdle();
+    // The command with its packet, and the ACK; the packet with its ACK.
+    expect(steps().map((count, index) => count - before[index]!)).toEqual([2, 1]);
+    expectSuccess(settle(from), [1]);
+    expect(Buffer.compare(near.data, far.data)).toBe(0);
+  });
+
+  it('is acknowledged alone, and with those that come with it', () => {
+    const [from, to] = makePair(here, options, there);
+    const wrIds = Array.from({ length: train }, (_, index) => index);
+    const messages = wrIds.map((wrId) => long(from, to, 1, { wrId }));
+    const acknowledgments = (): number => dataUnitsOf(there.context.driver.device).get('response')!;
+    const before = acknowledgments();
+    from.queuePair.postSend(messages.map(({ request }) => request));
+    here.board.runUntilIdle();
+    expectSuccess(settle(from), wrIds);
+    for (const { check } of messages) check();
+    const together = acknowledgments() - before;
+    expect(together).toBeLessThan(train);
+    from.queuePair.postSend(messages[0]!.request);
+    here.board.runUntilIdle();
+    expectSuccess(settle(from), [0]);
+    expect(acknowledgments() - before - together).toBe(1);
+  });
+});
+
 it('an ACK stays behind the responses of the READ before it', () => {
   const [from, to] = makePair(here, options, there);
   const read = long(from, to, 20, { opcode: Opcode.rdmaRead });

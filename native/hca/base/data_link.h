@@ -2,11 +2,14 @@
 
 #include "hca/base/block.h"
 
+#include <array>
 #include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 
 namespace fpga_verbs::hca {
 
@@ -17,6 +20,23 @@ public:
   // no: the unit goes through the link; done; more: taken, and the consumer must step again.
   enum class Taken : uint8_t { no, done, more };
   virtual Taken take_at_once(const DataUnit& unit) = 0;
+
+  // The same for a train: units of one queue pair in their order, at least one. Takes those up to the first
+  // that goes through the link.
+  struct TakenTrain {
+    size_t units = 0;
+    bool more = false; // the consumer must step again
+  };
+  virtual TakenTrain take_train(std::span<const DataUnit> train) {
+    TakenTrain taken;
+    for (; taken.units != train.size(); ++taken.units) {
+      const Taken unit = take_at_once(train[taken.units]);
+      if (unit == Taken::no)
+        break;
+      taken.more |= unit == Taken::more;
+    }
+    return taken;
+  }
 };
 
 // A port between two blocks: data units against credits. The producer holds one credit for each free entry. A
@@ -55,10 +75,27 @@ public:
     using Taken = typename UnitTaker<DataUnit>::Taken;
     const Taken taken = taker_ != nullptr && empty() ? taker_->take_at_once(unit) : Taken::no;
     if (taken == Taken::no) [[unlikely]]
-      return push(unit);
+      return taker_of_train_ != nullptr ? gather(unit) : push(unit);
     ++count_;
     if (taken == Taken::more)
       consumer_.wake();
+  }
+
+  // The same for a train, with a credit for each of its units.
+  void hand_over_train(std::span<const DataUnit> train) { pass_train(train, taker_); }
+
+  // Until end_train(), what is handed over is kept, and spends credits, and goes in trains to the consumer,
+  // which hand_over() does not see meanwhile.
+  void begin_train() {
+    assert(taker_of_train_ == nullptr);
+    taker_of_train_ = std::exchange(taker_, nullptr);
+  }
+  void end_train() {
+    if (taker_of_train_ == nullptr)
+      return;
+    if (gathered_ != 0)
+      hand_over_gathered();
+    taker_ = std::exchange(taker_of_train_, nullptr);
   }
 
   bool empty() const { return head_ == tail_; }
@@ -96,6 +133,7 @@ public:
   void clear() {
     head_ = tail_;
     free_ = mask_ + 1;
+    gathered_ = 0;
   }
 
   // Data units pushed since the start, and how many of them have left.
@@ -103,6 +141,36 @@ public:
   uint64_t left() const { return count_ - size(); }
 
 private:
+  static constexpr size_t most_of_a_train = 16;
+
+  void gather(const DataUnit& unit) {
+    if (gathered_ == most_of_a_train || (gathered_ != 0 && !are_of_one_queue_pair(train_[0], unit)))
+      hand_over_gathered();
+    assert(free_ != 0);
+    --free_;
+    train_[gathered_++] = unit;
+  }
+  [[gnu::noinline]] void hand_over_gathered() {
+    const size_t units = std::exchange(gathered_, 0);
+    free_ += static_cast<uint32_t>(units);
+    pass_train({train_.data(), units}, taker_of_train_);
+  }
+  void pass_train(std::span<const DataUnit> train, UnitTaker<DataUnit>* taker) {
+    size_t taken = 0;
+    if (taker != nullptr && empty()) {
+      const typename UnitTaker<DataUnit>::TakenTrain done = taker->take_train(train);
+      taken = done.units;
+      count_ += taken;
+      if (done.more)
+        consumer_.wake();
+    }
+    for (; taken != train.size(); ++taken) [[unlikely]]
+      push(train[taken]);
+  }
+  static bool are_of_one_queue_pair(const DataUnit& one, const DataUnit& other) {
+    return one.queue_pair_number() == other.queue_pair_number();
+  }
+
   std::unique_ptr<DataUnit[]> units_;
   uint32_t mask_; // of an index into units_
   uint32_t head_ = 0;
@@ -113,6 +181,9 @@ private:
   Waker producer_;
   Waker consumer_;
   UnitTaker<DataUnit>* taker_ = nullptr;
+  UnitTaker<DataUnit>* taker_of_train_ = nullptr; // while units are gathered for it
+  size_t gathered_ = 0;                           // of train_
+  std::array<DataUnit, most_of_a_train> train_;
 };
 
 } // namespace fpga_verbs::hca

@@ -145,7 +145,8 @@
   BLOCK(completion_queue, CompletionQueue, parameters, counters, host, clock, memory_translation,            \
         queue_pair_state_cache, events)                                                                      \
   BLOCK(port, Port, counters, clock, packet_memory, port_attributes, multicast_groups, attachments,          \
-        links.requests_built, links.responses_built, links.packets_arrived)                                  \
+        links.kicks_collected, links.kicks_scheduled, links.requests_built, links.responses_built,           \
+        links.packets_arrived)                                                                               \
   BLOCK(packet_receiver, PacketReceiver, counters, packet_memory, port_attributes, multicast_groups,         \
         virtual_queue_pairs, queue_pair_state_cache, packet_templates, links.packets_arrived,                \
         links.responses_arrived, links.requests_arrived)                                                     \
@@ -165,7 +166,7 @@
         shared_receive_queues, memory_translation, memory_access, receive_queue_entry_handler,               \
         completion_queue, events, response_reads, responder_resources, links.requests_placed, links.answers) \
   BLOCK(response, Response, parameters, counters, packet_memory, queue_pair_state_cache, memory_translation, \
-        host_reads, packet_templates, events, response_reads, responder_resources, links.answers,            \
+        host_reads, packet_templates, port, events, response_reads, responder_resources, links.answers,      \
         links.responses_built)                                                                               \
   PART(scrubber, Scrubber, counters, queue_pair_state_cache, events,                                         \
        {{spec::ListBlock::virtual_kick, virtual_kick.scrubbed_queue()},                                      \

@@ -93,8 +93,9 @@ void KickRecords::write_to_rings(unsigned underlying_function, spec::KickRecord&
 
 void KickRecords::write_to_ring(unsigned underlying_function, spec::KickRecord& record, uint8_t* place) {
   Ring& ring = rings_[underlying_function];
-  const bool is_nearly_full = ring.tail - ring.head >= ring.entries() - ring.entries() / nearly_full;
-  if (is_nearly_full && !has_room_by_head(underlying_function)) {
+  const uint32_t entries = ring.entries();
+  const bool is_nearly_full = ring.tail - ring.head >= entries - entries / nearly_full;
+  if (is_nearly_full && !has_room_by_head(underlying_function)) [[unlikely]] {
     drop(underlying_function);
     return;
   }

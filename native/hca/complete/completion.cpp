@@ -36,7 +36,10 @@ Completion::Completion(const HcaParameters& parameters, const Clock& clock, cons
     : clock_(clock), sampled_clock_(sampled_clock), clock_frequency_(parameters.clock_frequency),
       blocks_(blocks), links_(links), timer_(parameters),
       // Each message holds a completion credit, so an entry is available for each.
-      outstanding_({.entries = completion_credits(parameters), .lists = completion_credits(parameters)}) {}
+      outstanding_({.entries = completion_credits(parameters), .lists = completion_credits(parameters)}) {
+  for (unsigned timeout = 1; timeout < acknowledge_timeouts_.size(); ++timeout)
+    acknowledge_timeouts_[timeout] = acknowledge_timeout_ticks(timeout, clock_frequency_);
+}
 
 bool Completion::step() { return has_credits() && work() && has_more(); }
 
@@ -85,26 +88,43 @@ bool Completion::take_message() {
 }
 
 Completion::Taken Completion::take_at_once(const MessageUnit& message) {
-  if (answer_.active || outstanding_.reclaiming() || blocks_.queue_pairs.has_ended() || !has_credits())
+  if (!may_take_at_once())
     return Taken::no;
   take(message);
   return Taken::done;
 }
 
+UnitTaker<MessageUnit>::TakenTrain Completion::take_train(std::span<const MessageUnit> train) {
+  UnitTaker<MessageUnit>::TakenTrain taken;
+  auto its = subject(train.front().underlying_function(), train.front().queue_pair_number());
+  for (; taken.units != train.size() && may_take_at_once(); ++taken.units)
+    take(train[taken.units], its);
+  return taken;
+}
+
+bool Completion::may_take_at_once() {
+  return !answer_.active && !outstanding_.reclaiming() && !blocks_.queue_pairs.has_ended() && has_credits();
+}
+
 void Completion::take(const MessageUnit& message) {
+  auto its = subject(message.underlying_function(), message.queue_pair_number());
+  take(message, its);
+}
+
+void Completion::take(const MessageUnit& message, std::optional<Subject>& its) {
   // Sequence numbers repeat after 2^16 work requests and after a reset.
   if (scattered_.queue_pair_number == message.queue_pair_number() &&
       scattered_.sequence_number == message.send_queue_sequence_number())
     scattered_.valid = false;
-  const auto its = subject(message.underlying_function(), message.queue_pair_number());
   if (!its || message.retry_epoch() != its->part.retry_epoch()) {
     finish(message);
     return;
   }
   if (its->list == no_list && complete_at_once(*its, message))
     return;
-  [[maybe_unused]] const auto pushed = outstanding_.push(message.queue_pair_number(), message);
+  const auto pushed = outstanding_.push(message.queue_pair_number(), message);
   assert(pushed.result == LinkedListResult::ok);
+  its->list = pushed.list;
   if (!timer_.is_set(its->number))
     start_timer(*its);
 }
@@ -328,6 +348,15 @@ void Completion::continue_answer() {
 
 // Completes all messages that one answer acknowledges, or does what else it says.
 void Completion::go_on(const Subject& subject) {
+  const bool are_several = has_outstanding(subject) && outstanding_.count(subject.list) > 1;
+  if (are_several)
+    links_.finishes_completed.begin_train();
+  complete_train(subject);
+  if (are_several)
+    links_.finishes_completed.end_train();
+}
+
+void Completion::complete_train(const Subject& subject) {
   constexpr unsigned most_of_a_train = 16;
   auto message = oldest(subject);
   if (!message || !complete_acknowledged(subject, *message))
@@ -587,7 +616,7 @@ void Completion::start_timer(const Subject& subject) {
   if (subject.path().timeout() == 0)
     return;
   timer_.set(subject.underlying_function, subject.number,
-             sampled_clock_.now() + acknowledge_timeout_ticks(subject.path().timeout(), clock_frequency_));
+             sampled_clock_.now() + acknowledge_timeouts_[subject.path().timeout()]);
 }
 
 void Completion::notify(DataLink<spec::QueuePairNotice>& link, const Subject& subject,

@@ -15,8 +15,10 @@
 #include "spec/data_units.h"
 #include "wire/packet_parse.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace fpga_verbs::hca {
 
@@ -56,9 +58,11 @@ public:
   bool step() override;
 
   using Taken = UnitTaker<spec::MessageUnit>::Taken;
+  using UnitTaker<spec::PacketUnit>::take_train;
   using TakenAnswer = UnitTaker<spec::PacketUnit>::Taken;
   // A message whose last packet packet_builder has just built, while no earlier unit waits here.
   Taken take_at_once(const spec::MessageUnit& message) override;
+  UnitTaker<spec::MessageUnit>::TakenTrain take_train(std::span<const spec::MessageUnit> train) override;
   // An answer that has just arrived, while no earlier unit waits here.
   TakenAnswer take_at_once(const spec::PacketUnit& answer) override;
 
@@ -109,6 +113,8 @@ private:
   // Messages.
   inline bool take_message();
   inline void take(const spec::MessageUnit& message);
+  [[gnu::always_inline]] inline void take(const spec::MessageUnit& message, std::optional<Subject>& its);
+  inline bool may_take_at_once();
   inline bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
   inline std::optional<spec::MessageUnit> oldest(const Subject& subject);
   inline bool has_outstanding(const Subject& subject) const;
@@ -128,6 +134,7 @@ private:
   inline void interpret(uint8_t syndrome);
   inline void continue_answer();
   inline void go_on(const Subject& subject);
+  inline void complete_train(const Subject& subject);
   inline bool complete_acknowledged(const Subject& subject, const spec::MessageUnit& message);
   inline bool is_used_up(const Subject& subject, const std::optional<spec::MessageUnit>& message) const;
   inline void conclude(const Subject& subject);
@@ -149,6 +156,7 @@ private:
   const Clock& clock_;
   const Clock& sampled_clock_;
   uint64_t clock_frequency_;
+  std::array<uint64_t, 32> acknowledge_timeouts_{}; // in clock ticks, by code
   Blocks blocks_;
   Links links_;
   Timer timer_;

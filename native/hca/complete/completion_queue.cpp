@@ -31,15 +31,13 @@ bool CompletionQueue::write(unsigned underlying_function, uint32_t completion_qu
                             spec::CompletionQueueEntry& entry) {
   if (completion_queue_number == 0)
     return false;
-  uint64_t& dropped = counters_.function[underlying_function].completions_dropped;
-  if (!exists(underlying_function, completion_queue_number) || is_in_error(completion_queue_number)) {
-    ++dropped;
-    return false;
-  }
-  Queue& queue = queues_[completion_queue_number];
-  if (!has_room(queue) || !write_entry(queue, entry)) {
-    ++dropped;
-    fail(completion_queue_number);
+  const bool is_usable =
+      exists(underlying_function, completion_queue_number) && !queues_[completion_queue_number].in_error;
+  Queue& queue = queues_[is_usable ? completion_queue_number : 0];
+  if (!is_usable || !has_room(queue) || !write_entry(queue, entry)) [[unlikely]] {
+    ++counters_.function[underlying_function].completions_dropped;
+    if (is_usable)
+      fail(completion_queue_number);
     return false;
   }
   if (is_solicited(entry))
@@ -101,13 +99,19 @@ bool CompletionQueue::write_entry(Queue& queue, spec::CompletionQueueEntry& entr
   return true;
 }
 
-bool CompletionQueue::write_at(const Queue& queue, uint32_t offset, const void* source, uint32_t bytes) {
-  const std::optional<uint64_t> address = translation_.translate(queue.page_table, offset);
-  if (!address)
-    return false;
-  if (host_.write(queue.underlying_function, *address, source, bytes) == DmaStatus::ok)
+// The table of a queue stays as it is: the page that was written last is not looked up again.
+bool CompletionQueue::write_at(Queue& queue, uint32_t offset, const void* source, uint32_t bytes) {
+  if (const uint32_t page = offset / spec::page_bytes; page != queue.page) [[unlikely]] {
+    const std::optional<uint64_t> found = translation_.translate(queue.page_table, page * spec::page_bytes);
+    if (!found)
+      return false;
+    queue.page = page;
+    queue.page_address = *found;
+  }
+  const uint64_t address = queue.page_address + offset % spec::page_bytes;
+  if (host_.write(queue.underlying_function, address, source, bytes) == DmaStatus::ok)
     return true;
-  report_fault(queue, *address);
+  report_fault(queue, address);
   return false;
 }
 
@@ -265,6 +269,7 @@ spec::ManagementStatus CompletionQueue::resize(uint32_t completion_queue_number,
     return spec::ManagementStatus::bad_parameter;
   queue.entries_log2 = static_cast<uint8_t>(entries_log2);
   std::swap(queue.page_table, page_table);
+  queue.page = no_page;
   return spec::ManagementStatus::success;
 }
 

@@ -118,6 +118,7 @@ public:
 private:
   enum class Armed : uint8_t { no, solicited, any };
   static constexpr uint8_t no_sequence = 0xff; // arm sequences have 7 bits
+  static constexpr uint32_t no_page = ~uint32_t{0};
 
   struct Queue {
     bool exists = false;
@@ -130,6 +131,8 @@ private:
     uint8_t arm_sequence = 0;
     uint8_t event_sequence = no_sequence; // arm sequence of the last event
     uint32_t page_table = 0;
+    uint32_t page = no_page; // of the table, that was written last
+    uint64_t page_address = 0;
     uint32_t head = 0;      // the host's, as of the last time it was told or read
     uint32_t tail = 0;      // entries written, free-running
     uint32_t solicited = 0; // tail after the newest entry that a solicited arming waits for
@@ -153,7 +156,7 @@ private:
   bool read_head(Queue& queue);
   void believe(Queue& queue, uint32_t head);
   inline bool write_entry(Queue& queue, spec::CompletionQueueEntry& entry);
-  inline bool write_at(const Queue& queue, uint32_t offset, const void* source, uint32_t bytes);
+  inline bool write_at(Queue& queue, uint32_t offset, const void* source, uint32_t bytes);
   void report_fault(const Queue& queue, uint64_t address);
   void fail(uint32_t completion_queue_number);
   void signal(uint32_t completion_queue_number);

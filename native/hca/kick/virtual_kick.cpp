@@ -68,10 +68,15 @@ bool VirtualKick::step() {
       finish(finishes->front());
       finishes->pop();
     }
+  const bool are_several = kicks_collected_.size() > 1 || kicks_scheduled_.size() > 1;
+  if (are_several)
+    kicks_started_.begin_train();
   if (!kicks_scheduled_.empty())
     take(kicks_scheduled_, worked, has_more);
   if (!kicks_collected_.empty())
     take(kicks_collected_, worked, has_more);
+  if (are_several)
+    kicks_started_.end_train();
   if ((waiting_ | lanes_with_dropped_) == 0)
     return worked && has_more;
   if (const uint64_t lanes = able(); lanes != 0 && kicks_started_.has_credit()) {
@@ -167,6 +172,7 @@ bool VirtualKick::refuse(const spec::KickUnit& kick) {
   spec::KickUnit refused = kick;
   refused.set_origin(spec::KickOrigin::send_queue_mode);
   collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
+  kicks_started_.end_train(); // those before it
   kicks_started_.push(refused);
   return true;
 }
@@ -241,6 +247,14 @@ VirtualKick::Taken VirtualKick::take_at_once(const spec::FinishUnit& unit) {
     return Taken::no;
   finish(unit);
   return Taken::done;
+}
+
+VirtualKick::TakenTrain VirtualKick::take_train(std::span<const spec::FinishUnit> train) {
+  if ((waiting_ | lanes_with_dropped_) != 0)
+    return {};
+  for (const spec::FinishUnit& unit : train)
+    finish(unit);
+  return {.units = train.size()};
 }
 
 void VirtualKick::finish(const spec::FinishUnit& unit) {

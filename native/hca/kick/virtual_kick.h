@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace fpga_verbs::hca {
@@ -94,6 +95,7 @@ private:
 
   // While no command waits for the credits that come back.
   Taken take_at_once(const spec::FinishUnit& unit) override;
+  TakenTrain take_train(std::span<const spec::FinishUnit> train) override;
   inline uint64_t able() const;
   inline void take(DataLink<spec::KickUnit>& kicks, bool& worked, bool& has_more);
   bool accept(const spec::KickUnit& kick);

@@ -64,6 +64,12 @@ public:
   }
 
   void advance_peek_pointer(uint16_t list) { lists_[list].peek = next_[lists_[list].peek]; }
+  // Both in one; returns the entry at the head of the list, which must not be empty.
+  uint16_t peek_at_head(uint16_t list) {
+    List& of = lists_[list];
+    of.peek = next_[of.head];
+    return of.head;
+  }
   void reset_peek_pointer(uint16_t list) { lists_[list].peek = lists_[list].head; }
 
   // For tests: the first inconsistency, or nullptr. `owners` receives each entry's list, or lists() if it is

@@ -243,10 +243,8 @@ public:
   }
   // Sets `is_corrupted` if it is.
   DataUnit front(uint16_t list, bool& is_corrupted) {
-    assert(access(list) == Result::ok);
-    data_list_.reset_peek_pointer(list);
-    const uint16_t entry = data_list_.head(list);
-    data_list_.advance_peek_pointer(list);
+    assert(count(list) != 0 && !is_closed(list)); // with a data unit, it is assigned
+    const uint16_t entry = data_list_.peek_at_head(list);
     if (memory_.flawed(entry)) [[unlikely]]
       is_corrupted = look_at(entry) == SecdedStatus::uncorrectable;
     return memory_.identity(entry);
@@ -254,7 +252,7 @@ public:
 
   // Removes the data unit that front() has returned, ready or not.
   void pop_front(uint16_t list) {
-    assert(access(list) == Result::ok);
+    assert(count(list) != 0 && !is_closed(list));
     ++counters_.popped;
     if (const uint16_t entry = data_list_.head(list); memory_.flawed(entry)) [[unlikely]]
       count_dropped(entry);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace fpga_verbs::hca {
 
@@ -24,7 +25,26 @@ public:
   AccessFault read(const KeyAccess& access, void* destination);
   AccessFault write(const KeyAccess& access, const void* source);
 
+  // For several accesses to contiguous memory: where it is, if a cached translation permits all of it, and a
+  // part of it.
+  std::optional<uint64_t> find_granted(const KeyAccess& access) const {
+    return translation_.find_granted(access);
+  }
+  AccessFault read_granted(unsigned underlying_function, uint64_t address, void* destination, size_t bytes) {
+    return ended(host_.read(underlying_function, address, destination, bytes), underlying_function, address);
+  }
+  AccessFault write_granted(unsigned underlying_function, uint64_t address, const void* source,
+                            size_t bytes) {
+    return ended(host_.write(underlying_function, address, source, bytes), underlying_function, address);
+  }
+
 private:
+  AccessFault ended(DmaStatus status, unsigned underlying_function, uint64_t address) {
+    if (status == DmaStatus::ok) [[likely]]
+      return AccessFault::none;
+    report_fault(underlying_function, address);
+    return AccessFault::unreachable;
+  }
   template <class Transfer> AccessFault transfer(const KeyAccess& access, Transfer&& transfer_piece);
   void report_fault(unsigned underlying_function, uint64_t address);
 

@@ -80,10 +80,10 @@ public:
   Packet& operator[](uint16_t packet) { return packets_[packet]; }
   const Packet& operator[](uint16_t packet) const { return packets_[packet]; }
   link::PacketBuffer& buffer(uint16_t packet) { return memory_[packet]; }
-  // That of the packet which allocate() gives next; one must be free.
-  link::PacketBuffer& next_free() {
-    assert(free_count_ != 0);
-    return memory_[free_buffers_[free_count_ - 1]];
+  // That of the packet which allocate() gives next, or after so many others; one must be free.
+  link::PacketBuffer& next_free(size_t ahead = 0) {
+    assert(free_count_ > ahead);
+    return memory_[free_buffers_[free_count_ - 1 - ahead]];
   }
   uint8_t* bytes(uint16_t packet) { return memory_[packet]->bytes.data(); }
   // Sets the location of the packet in its buffer.

@@ -11,10 +11,12 @@ using spec::PortDiscard;
 
 Port::Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory,
            const PortAttributes& attributes, const MulticastGroups& groups,
-           const PortAttachments& attachments, DataLink<spec::PacketUnit>& requests_built,
+           const PortAttachments& attachments, const DataLink<spec::KickUnit>& kicks_collected,
+           const DataLink<spec::KickUnit>& kicks_scheduled, DataLink<spec::PacketUnit>& requests_built,
            DataLink<spec::PacketUnit>& responses_built, DataLink<spec::PacketUnit>& packets_arrived)
     : counters_(counters), clock_(clock), packet_memory_(packet_memory), attributes_(attributes),
-      groups_(groups), attachments_(attachments), leaving_{Leaving{responses_built}, Leaving{requests_built}},
+      groups_(groups), attachments_(attachments), kicks_collected_(kicks_collected),
+      kicks_scheduled_(kicks_scheduled), leaving_{Leaving{responses_built}, Leaving{requests_built}},
       packets_arrived_(packets_arrived) {}
 
 bool Port::step() {
@@ -32,15 +34,6 @@ bool Port::step() {
       if (link != nullptr)
         link->flush();
   return false;
-}
-
-uint64_t Port::next_deadline() const {
-  const uint64_t since = std::min(leaving_[0].since, leaving_[1].since);
-  uint64_t deadline = since == never ? never : since + discard_limit_;
-  for (const link::Link* const link : attachments_.links)
-    if (link != nullptr)
-      deadline = std::min(deadline, link->next_deadline());
-  return deadline;
 }
 
 void Port::count_data_units(DataUnitCounts& counts) const {
@@ -105,9 +98,9 @@ link::SendResult Port::send_alone(Lane lane, uint16_t handle, link::Link& link) 
   return sent.result;
 }
 
-// A response that another board can take now. All others go through the link between the blocks.
-Port::Taken Port::take_at_once(const spec::PacketUnit& response) {
-  const auto handle = static_cast<uint16_t>(response.packet());
+// A packet that another board can take now. All others go through the link between the blocks.
+Port::Taken Port::take_at_once(Lane lane, const spec::PacketUnit& packet) {
+  const auto handle = static_cast<uint16_t>(packet.packet());
   const unsigned port = packet_memory_[handle].port;
   link::Link* const link = attachments_.links[port - 1];
   if (has_leaving() || !attributes_.enabled(port) || link == nullptr || attachments_.tap != nullptr)
@@ -115,9 +108,9 @@ Port::Taken Port::take_at_once(const spec::PacketUnit& response) {
   const link::Address destination =
       link::destination_of(attributes_.link_layer(), packet_memory_.wire(handle));
   if (link::is_multicast(attributes_.link_layer(), destination) || attributes_.owner_of(destination) ||
-      send_alone(Lane::responses, handle, *link) != link::SendResult::sent)
+      send_alone(lane, handle, *link) != link::SendResult::sent)
     return Taken::no;
-  out_.went(Lane::responses);
+  out_.went(lane);
   return unflushed_ ? Taken::more : Taken::done;
 }
 
@@ -125,16 +118,19 @@ Port::Taken Port::take_at_once(const spec::PacketUnit& response) {
 bool Port::send_train(Leaving& leaving, Lane lane, link::Link& link, link::Address destination) {
   const size_t waiting = std::min(leaving.built.size(), most_packets_);
   std::array<link::Outgoing, train_packets> train;
-  unsigned port = 0;
+  const unsigned port = packet_memory_[static_cast<uint16_t>(leaving.built.front().packet())].port;
+  uint32_t queue_pair_number = 0; // of the packet before
   size_t count = 0;
   for (; count != waiting; ++count) {
-    const auto handle = static_cast<uint16_t>(leaving.built.peek(count).packet());
+    const spec::PacketUnit& unit = leaving.built.peek(count);
+    const auto handle = static_cast<uint16_t>(unit.packet());
     const std::span<uint8_t> bytes = packet_memory_.wire(handle);
-    if (count == 0)
-      port = packet_memory_[handle].port;
-    else if (packet_memory_[handle].port != port ||
-             link::destination_of(attributes_.link_layer(), bytes) != destination)
+    const bool is_of_message_before = unit.first() == 0 && unit.queue_pair_number() == queue_pair_number;
+    if (count != 0 && !is_of_message_before &&
+        (packet_memory_[handle].port != port ||
+         link::destination_of(attributes_.link_layer(), bytes) != destination))
       break;
+    queue_pair_number = unit.queue_pair_number();
     train[count] = {&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
   }
   const link::Sent sent = link.hand_over(lane, {train.data(), count});
@@ -191,7 +187,7 @@ bool Port::loop_back(Lane lane, const spec::PacketUnit& unit, PortAttributes::Ow
   count_out(from, handle);
   ++counters_of(from).packets_looped;
   finish(leaving);
-  arrive(handle);
+  arrive(handle, to.port, packet_memory_.wire(handle).size());
   return true;
 }
 
@@ -227,7 +223,7 @@ bool Port::loop_copy(uint16_t handle) {
   packet_memory_.place(copy, {packet_memory_.bytes(copy), bytes.size()});
   packet_memory_[copy].port = packet_memory_[handle].port;
   packet_memory_[copy].cause = {};
-  arrive(copy);
+  arrive(copy, packet_memory_[copy].port, bytes.size());
   return true;
 }
 
@@ -258,8 +254,53 @@ void Port::discard(Leaving& leaving, PortDiscard reason) {
 
 // The rest of a train, while no packet waits to leave.
 void Port::receive_more() {
-  for (size_t left = most_packets_ - 1; left != 0 && !has_leaving() && receive_next(); --left) {
+  packets_arrived_.begin_train();
+  for (size_t left = most_packets_ - 1; left != 0 && arrived_ != 0;) {
+    const size_t received = receive_train(left);
+    left -= received;
+    if (received != 0)
+      continue;
+    if (!receive_next())
+      break;
+    --left;
   }
+  packets_arrived_.end_train();
+}
+
+// Packets behind the last one, from the same link and on its lane, while none waits on the other.
+size_t Port::receive_train(size_t most) {
+  const unsigned port = receive_turn_;
+  link::Link* const link = port != 0 ? attachments_.links[port - 1] : nullptr;
+  if (link == nullptr || !attributes_.enabled(port))
+    return 0;
+  LaneTurn& turn = in_[port - 1];
+  const Lane lane = link::other(turn.first()); // the one of which the last packet went
+  const uint32_t reserved = lane == Lane::requests ? spec::receive_packet_buffers_reserved : 0;
+  const uint32_t free = packet_memory_.free(PacketUse::receive);
+  const size_t room = std::min(most, packets_arrived_.credits());
+  const size_t places = free > reserved ? std::min<size_t>(room, free - reserved) : 0;
+  std::array<link::Incoming, train_packets> train;
+  for (size_t i = 0; i != places; ++i)
+    train[i].buffer = &packet_memory_.next_free(i);
+  bool more = false;
+  const size_t received = places != 0 ? link->take_train(lane, {train.data(), places}, more) : 0;
+  if (received == 0)
+    return 0;
+  for (size_t i = 0; i != received; ++i) {
+    const uint16_t handle = *packet_memory_.allocate(PacketUse::receive);
+    put_in_buffer(handle, port, train[i].packet);
+    arrive(handle, port, train[i].packet.size());
+  }
+  turn.went(lane);
+  note_arrived(port, more);
+  return received;
+}
+
+void Port::put_in_buffer(uint16_t handle, unsigned port, std::span<const uint8_t> packet) {
+  packet_memory_.place(handle, packet);
+  Packet& placed = packet_memory_[handle];
+  placed.port = static_cast<uint8_t>(port);
+  placed.cause = {};
 }
 
 // A link is looked at when it has told of something, until it has nothing left.
@@ -305,10 +346,8 @@ bool Port::receive_from(unsigned port, link::Link& link) {
   if (arrival.is_too_long)
     return true;
   const uint16_t handle = *packet_memory_.allocate(PacketUse::receive);
-  packet_memory_.place(handle, arrival.packet);
-  packet_memory_[handle].port = static_cast<uint8_t>(port);
-  packet_memory_[handle].cause = {};
-  arrive(handle);
+  put_in_buffer(handle, port, arrival.packet);
+  arrive(handle, port, arrival.packet.size());
   return true;
 }
 
@@ -336,14 +375,13 @@ bool Port::has_receive_buffer(Lane lane) {
 }
 
 // Forwards a packet in a receive buffer.
-void Port::arrive(uint16_t handle) {
-  const unsigned port = packet_memory_[handle].port;
-  const auto bytes = packet_memory_.wire(handle);
+void Port::arrive(uint16_t handle, unsigned port, size_t bytes) {
   PortCounters& counters = counters_of(port);
   ++counters.packets_in;
-  counters.bytes_in += bytes.size();
-  if (attachments_.tap != nullptr)
-    attachments_.tap->packet(PacketDirection::in, port, bytes, packet_memory_[handle].cause);
+  counters.bytes_in += bytes;
+  if (attachments_.tap != nullptr) [[unlikely]]
+    attachments_.tap->packet(PacketDirection::in, port, packet_memory_.wire(handle),
+                             packet_memory_[handle].cause);
   spec::PacketUnit unit;
   unit.set_packet(handle);
   packets_arrived_.hand_over(unit);

@@ -15,6 +15,7 @@
 #include "spec/enums.h"
 #include "spec/parameters.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -39,6 +40,7 @@ class Port final : public Block, public UnitTaker<spec::PacketUnit> {
 public:
   Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory, const PortAttributes& attributes,
        const MulticastGroups& groups, const PortAttachments& attachments,
+       const DataLink<spec::KickUnit>& kicks_collected, const DataLink<spec::KickUnit>& kicks_scheduled,
        DataLink<spec::PacketUnit>& requests_built, DataLink<spec::PacketUnit>& responses_built,
        DataLink<spec::PacketUnit>& packets_arrived);
 
@@ -46,14 +48,30 @@ public:
   bool step() override;
 
   // A response, while no other packet waits to leave.
-  Taken take_at_once(const spec::PacketUnit& response) override;
+  Taken take_at_once(const spec::PacketUnit& response) override {
+    return take_at_once(link::Lane::responses, response);
+  }
+
+  // Takes a request likewise, if it is all of its message, and no command follows or was fetched from a send
+  // queue: several requests leave as a train.
+  UnitTaker<spec::PacketUnit>* request_taker() { return &request_taker_; }
+
+  // Whether no packet is known of that has arrived, or waits to leave, behind the one that is on its way.
+  bool is_last() const { return arrived_ == 0 && !has_leaving(); }
 
   // Whether up to 16 packets to one destination leave in one step, if none waits on the other lane, and up to
   // 16 arrive, while none waits to leave. Forbidden at first.
   void allow_trains(bool allowed) { most_packets_ = allowed ? train_packets : 1; }
 
   // When the longest-waiting packet is discarded, or a packet in flight on a link arrives; ~0: none.
-  uint64_t next_deadline() const;
+  uint64_t next_deadline() const {
+    const uint64_t since = std::min(leaving_[0].since, leaving_[1].since);
+    uint64_t deadline = since == never ? never : since + discard_limit_;
+    for (const link::Link* const link : attachments_.links)
+      if (link != nullptr && link->has_deadlines()) [[unlikely]]
+        deadline = std::min(deadline, link->next_deadline());
+    return deadline;
+  }
 
   // A link has reported a packet, or room for one, or the deadline of one has arrived.
   void look_in() {
@@ -73,12 +91,26 @@ private:
   static constexpr uint64_t never = ~uint64_t{0};
   static constexpr size_t train_packets = 16;
 
+  class RequestTaker final : public UnitTaker<spec::PacketUnit> {
+  public:
+    explicit RequestTaker(Port& port) : port_(port) {}
+    Taken take_at_once(const spec::PacketUnit& request) override {
+      const bool is_alone = request.first() != 0 && request.last() != 0 &&
+                            port_.kicks_collected_.size() <= 1 && port_.kicks_scheduled_.empty();
+      return is_alone ? port_.take_at_once(link::Lane::requests, request) : Taken::no;
+    }
+
+  private:
+    Port& port_;
+  };
+
   // The packets that wait to leave on a lane.
   struct Leaving {
     DataLink<spec::PacketUnit>& built;
     uint64_t since = never; // when the first of them began to wait
   };
 
+  Taken take_at_once(link::Lane lane, const spec::PacketUnit& unit);
   inline bool send_next();
   inline bool send_front(link::Lane lane);
   bool loop_back(link::Lane lane, const spec::PacketUnit& unit, PortAttributes::Owner to);
@@ -96,6 +128,7 @@ private:
   bool send_shown(Leaving& leaving, link::Lane lane, link::Link& link);
   bool end_train(Leaving& leaving, link::SendResult result);
   void receive_more();
+  inline size_t receive_train(size_t most);
   inline bool receive_next();
   inline bool receive_from(unsigned port, link::Link& link);
   bool drop_arrived(unsigned port, link::Link& link);
@@ -105,7 +138,8 @@ private:
     arrived_ = (arrived_ & ~(1u << (port - 1))) | unsigned{more} << (port - 1);
   }
   inline bool has_receive_buffer(link::Lane lane);
-  inline void arrive(uint16_t handle);
+  inline void arrive(uint16_t handle, unsigned port, size_t bytes);
+  inline void put_in_buffer(uint16_t handle, unsigned port, std::span<const uint8_t> packet);
   void count_out(unsigned port, uint16_t handle);
   void count_discard(unsigned port, spec::PortDiscard reason);
   PortCounters& counters_of(unsigned port) { return counters_.device.port[port - 1]; }
@@ -116,6 +150,8 @@ private:
   const PortAttributes& attributes_;
   const MulticastGroups& groups_;
   const PortAttachments& attachments_;
+  const DataLink<spec::KickUnit>& kicks_collected_; // the first: of the command whose packet is built
+  const DataLink<spec::KickUnit>& kicks_scheduled_;
   std::array<Leaving, link::lanes> leaving_; // by link::Lane: responses first
   DataLink<spec::PacketUnit>& packets_arrived_;
   uint64_t discard_limit_ = spec::port_discard_limit;
@@ -127,6 +163,7 @@ private:
   bool may_wait_ = false; // a link has taken a packet that it does not send before flush()
   LaneTurn out_;
   std::array<LaneTurn, spec::ports> in_; // by port
+  RequestTaker request_taker_{*this};
 };
 
 } // namespace fpga_verbs::hca

@@ -20,13 +20,6 @@ PortAttributes::PortAttributes(const HcaParameters& parameters, link::Link* link
     reset_function(function);
 }
 
-spec::PortPhysicalState PortAttributes::physical_state(unsigned port) const {
-  if (!enabled(port))
-    return spec::PortPhysicalState::disabled;
-  return port != 1 || link_ == nullptr || link_->is_connected() ? spec::PortPhysicalState::link_up
-                                                                : spec::PortPhysicalState::polling;
-}
-
 void PortAttributes::reset_function(unsigned underlying_function) {
   ++version_;
   for (unsigned port = 1; port <= parameters_.ports; ++port) {

@@ -46,7 +46,12 @@ public:
     return physical_state(port) == spec::PortPhysicalState::link_up ? spec::PortState::active
                                                                     : spec::PortState::down;
   }
-  spec::PortPhysicalState physical_state(unsigned port) const;
+  spec::PortPhysicalState physical_state(unsigned port) const {
+    if (!enabled(port))
+      return spec::PortPhysicalState::disabled;
+    return port != 1 || link_ == nullptr || link_->is_connected() ? spec::PortPhysicalState::link_up
+                                                                  : spec::PortPhysicalState::polling;
+  }
 
   // The port of this board with this link address; nothing: none.
   std::optional<Owner> owner_of(link::Address address) const;

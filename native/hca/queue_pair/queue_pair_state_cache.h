@@ -95,23 +95,33 @@ public:
     return &slot->parts;
   }
 
-  // Adds a data unit's reference to the queue pair. False: it is gone or waits to become quiet; drop the
-  // unit.
-  bool pin(uint32_t queue_pair_number) {
+  // Adds a data unit's reference to the queue pair, or those of several. False: it is gone or waits to become
+  // quiet; drop the unit.
+  bool pin(uint32_t queue_pair_number, size_t units = 1) {
     Entry* const entry = live_entry(queue_pair_number);
     if (entry == nullptr || entry->quiescing)
       return false;
-    ++entry->pins;
+    entry->pins = static_cast<uint16_t>(entry->pins + units);
     return true;
   }
+  // The same for a packet, which names no function: returns that of the queue pair. Nothing instead of false.
+  std::optional<unsigned> pin_any(uint32_t queue_pair_number) {
+    Entry* const entry = live_entry(queue_pair_number);
+    if (entry == nullptr || entry->quiescing)
+      return std::nullopt;
+    ++entry->pins;
+    return entry->underlying_function;
+  }
 
-  // Removes a reference. No effect if the queue pair is gone: a reset of its function removed the pins.
-  void unpin(uint32_t queue_pair_number) {
+  // Removes a reference, or several. No effect if the queue pair is gone: a reset of its function removed the
+  // pins.
+  void unpin(uint32_t queue_pair_number, size_t units = 1) {
     Entry* const entry = live_entry(queue_pair_number);
     if (entry == nullptr)
       return;
-    assert(entry->pins != 0);
-    if (--entry->pins == 0 && (entry->quiescing || entry->watched)) [[unlikely]]
+    assert(entry->pins >= units);
+    entry->pins = static_cast<uint16_t>(entry->pins - units);
+    if (entry->pins == 0 && (entry->quiescing || entry->watched)) [[unlikely]]
       become_quiet(index_of(queue_pair_number));
   }
   uint32_t pins(uint32_t queue_pair_number) const;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 namespace fpga_verbs::hca {
 
@@ -100,6 +101,44 @@ DmaValidation::Taken DmaValidation::take_at_once(const spec::ReceiveUnit& unit) 
   return begin(unit) == Progress::done ? Taken::done : Taken::more;
 }
 
+DmaValidation::TakenTrain DmaValidation::take_train(std::span<const spec::ReceiveUnit> train) {
+  TakenTrain taken;
+  if (!queue_.empty())
+    return taken;
+  const uint32_t number = train.front().queue_pair_number();
+  const auto found = queue_pairs_.find(train.front().underlying_function(), number);
+  std::optional<Owner> owner;
+  if (executes(found))
+    owner = owner_of(train.front(), found->control);
+  size_t ended = 0;
+  takes_train_ = parameters_.acknowledge_coalescing;
+  // A unit has at most one answer, and a credit is available for it and for the acknowledge that is kept.
+  while (taken.units != train.size() && answers_.has_credit(acknowledge_ ? 2 : 1)) {
+    if (owner && owner->is_reliable && executes(found)) {
+      const size_t answers = answers_.credits() - (acknowledge_ ? 1 : 0);
+      const auto rest = train.subspan(taken.units, std::min(train.size() - taken.units, answers));
+      const size_t placed = place_together(*owner, rest);
+      taken.units += placed;
+      ended += placed;
+      if (placed != 0)
+        continue;
+    }
+    const spec::ReceiveUnit& unit = train[taken.units++];
+    const Progress progress = work_on(unit, found, owner);
+    if (progress != Progress::done) {
+      const auto pushed = queue_.push(number, unit, unit.underlying_function());
+      let_wait(progress, pushed.list, pushed.entry);
+      taken.more = true;
+      break;
+    }
+    ++ended;
+  }
+  takes_train_ = false;
+  send_acknowledge();
+  queue_pairs_.unpin(number, ended);
+  return taken;
+}
+
 DmaValidation::Progress DmaValidation::begin(const spec::ReceiveUnit& unit) {
   const Progress progress = work_on(unit);
   if (progress != Progress::done) {
@@ -140,22 +179,39 @@ void DmaValidation::let_wait(Progress progress, uint16_t list, uint16_t entry) {
 }
 
 DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit) {
-  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  std::optional<Owner> owner;
+  const Progress progress =
+      work_on(unit, queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number()), owner);
+  if (progress == Progress::done)
+    queue_pairs_.unpin(unit.queue_pair_number());
+  return progress;
+}
+
+// The owner is filled in once for a train. A unit that is done leaves its pin to the caller.
+DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit,
+                                               const QueuePairStateCache::Found& found,
+                                               std::optional<Owner>& owner) {
   const bool flushes = unit.action() == ReceiveAction::flush;
-  const bool is_wanted = found && found->control.destroying() == 0 &&
-                         (found->control.state() == QueuePairState::error) == flushes;
+  const bool is_wanted =
+      flushes ? found && found->control.destroying() == 0 && found->control.state() == QueuePairState::error
+              : executes(found);
   Progress progress = Progress::done;
   if (is_wanted) {
-    const Owner owner = owner_of(unit, found->control);
-    progress = !flushes                     ? execute(owner, unit)
-               : owner.shares_receive_queue ? flush_shared(owner)
-                                            : flush(owner);
+    if (!owner)
+      owner = owner_of(unit, found->control);
+    progress = !flushes                      ? execute(*owner, unit)
+               : owner->shares_receive_queue ? flush_shared(*owner)
+                                             : flush(*owner);
   } else if (found && !flushes && found->control.shared_receive_queue() != 0) {
     flush_taken(owner_of(unit, found->control), unit);
   }
   if (progress == Progress::done)
-    end(unit);
+    release(unit);
   return progress;
+}
+
+bool DmaValidation::executes(const QueuePairStateCache::Found& found) {
+  return found && found->control.destroying() == 0 && found->control.state() != QueuePairState::error;
 }
 
 DmaValidation::Owner DmaValidation::owner_of(const spec::ReceiveUnit& unit,
@@ -291,26 +347,77 @@ AccessFault DmaValidation::scatter(const Owner& owner, const Packet& packet, uin
 
 // RDMA.
 
+// The whole message.
+KeyAccess DmaValidation::access_of(const Owner& owner, const Packet& packet) const {
+  return {.underlying_function = owner.underlying_function,
+          .protection_domain = owner.protection_domain,
+          .key = packet.remote_key,
+          .address = packet.remote_address,
+          .length = packet.message_length,
+          .rights = right(AccessFlag::remote_write),
+          .queue_pair_number = owner.queue_pair_number};
+}
+
 // Checks the whole message at its first packet, and the part of each packet again at the write, because the
 // key may have been invalidated meanwhile.
 void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16_t handle) {
-  KeyAccess access{.underlying_function = owner.underlying_function,
-                   .protection_domain = owner.protection_domain,
-                   .key = packet.remote_key,
-                   .address = packet.remote_address,
-                   .length = packet.message_length,
-                   .rights = right(AccessFlag::remote_write),
-                   .queue_pair_number = owner.queue_pair_number};
   if (is_refused(owner, packet)) {
     refuse_message(owner, packet, CompletionStatus::remote_access_error);
     return;
   }
-  AccessFault fault = packet.first ? translation_.check(access) : AccessFault::none;
+  KeyAccess access = access_of(owner, packet);
+  // The write of an only packet checks the same.
+  AccessFault fault = packet.first && !packet.last ? translation_.check(access) : AccessFault::none;
   if (fault == AccessFault::none) {
     access.address += packet.message_offset;
     access.length = packet.payload_bytes;
     fault = memory_.write(access, packets_.payload(handle).data());
   }
+  end_write(owner, packet, fault);
+}
+
+// The RDMA WRITEs at the beginning of a train: writes together what is of one message, as far as the memory
+// behind it is contiguous and was permitted before. The first packet of several is left, because the whole
+// message is checked with it. Returns the number of units that are done.
+size_t DmaValidation::place_together(const Owner& owner, std::span<const spec::ReceiveUnit> train) {
+  const auto packet_of = [this](const spec::ReceiveUnit& unit) -> const Packet& {
+    return packets_[static_cast<uint16_t>(unit.packet())];
+  };
+  const auto goes_on = [&](const spec::ReceiveUnit& unit) {
+    return unit.action() == ReceiveAction::rdma_write && !packet_of(unit).first;
+  };
+  size_t placed = 0;
+  while (placed != train.size() && train[placed].action() == ReceiveAction::rdma_write) {
+    const Packet& first = packet_of(train[placed]);
+    if (first.first && !first.last)
+      break;
+    KeyAccess access = access_of(owner, first);
+    access.address += first.message_offset;
+    access.length = first.payload_bytes;
+    size_t end = placed + 1;
+    for (; !first.last && end != train.size() && goes_on(train[end]); ++end)
+      access.length += packet_of(train[end]).payload_bytes;
+    std::optional<uint64_t> address = memory_.find_granted(access);
+    if (!address)
+      break;
+    while (placed != end) {
+      const spec::ReceiveUnit& unit = train[placed++];
+      const std::span<const uint8_t> payload = packets_.payload(static_cast<uint16_t>(unit.packet()));
+      const AccessFault fault =
+          memory_.write_granted(owner.underlying_function, *address, payload.data(), payload.size());
+      *address += payload.size();
+      end_write(owner, packet_of(unit), fault);
+      release(unit);
+#ifndef FPGA_VERBS_MUTANT_TRAIN_GOES_ON_AFTER_FAULT
+      if (fault != AccessFault::none) [[unlikely]]
+        return placed;
+#endif
+    }
+  }
+  return placed;
+}
+
+void DmaValidation::end_write(const Owner& owner, const Packet& packet, AccessFault fault) {
   if (fault == AccessFault::none)
     finish(owner, packet);
   else if (owner.is_reliable) {
@@ -466,23 +573,39 @@ void DmaValidation::acknowledge(const Owner& owner, const Packet& packet) {
   unit.set_packet_sequence_number(packet.answer_psn);
   unit.set_message_sequence_number(packet.message_sequence_number);
   unit.set_syndrome(acknowledge_syndrome);
-  answer(owner, unit);
+  unit.set_queue_pair_number(owner.queue_pair_number);
+  unit.set_underlying_function(owner.underlying_function);
+  if (takes_train_)
+    acknowledge_ = unit;
+  else
+    send(unit);
 }
 
 void DmaValidation::answer(const Owner& owner, spec::AnswerUnit unit) {
-  [[maybe_unused]] const bool pinned = queue_pairs_.pin(owner.queue_pair_number);
-  assert(pinned);
+  send_acknowledge();
   unit.set_queue_pair_number(owner.queue_pair_number);
   unit.set_underlying_function(owner.underlying_function);
-  answers_.push(unit);
+  send(unit);
 }
 
-void DmaValidation::end(const spec::ReceiveUnit& unit) {
+// Before another answer of the same queue pair, or at the end of the train.
+void DmaValidation::send_acknowledge() {
+  if (acknowledge_)
+    send(*std::exchange(acknowledge_, std::nullopt));
+}
+
+void DmaValidation::send(const spec::AnswerUnit& unit) {
+  [[maybe_unused]] const bool pinned = queue_pairs_.pin(unit.queue_pair_number());
+  assert(pinned);
+  answers_.hand_over(unit);
+}
+
+// Packet and receive queue entry.
+void DmaValidation::release(const spec::ReceiveUnit& unit) {
   if (const auto handle = static_cast<uint16_t>(unit.packet()); handle != no_packet) {
     receive_entries_.release(packets_[handle]);
     packets_.release(handle);
   }
-  queue_pairs_.unpin(unit.queue_pair_number());
 }
 
 } // namespace fpga_verbs::hca

@@ -22,6 +22,8 @@
 #include "spec/queues.h"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 
 namespace fpga_verbs::hca {
 
@@ -58,6 +60,9 @@ public:
 
   // A unit that needs no receive queue entry, or has just received it, while no other unit waits here.
   Taken take_at_once(const spec::ReceiveUnit& unit) override;
+  // Looks up the queue pair once, and translates once the payload of a message that is written to contiguous
+  // memory.
+  TakenTrain take_train(std::span<const spec::ReceiveUnit> train) override;
 
   // For tests: the first inconsistency of the block's state, or null.
   const char* verify() const { return queue_.verify(); }
@@ -90,12 +95,18 @@ private:
   inline bool work();
   inline void let_wait(Progress progress, uint16_t list, uint16_t entry);
   inline Progress work_on(const spec::ReceiveUnit& unit);
+  inline Progress work_on(const spec::ReceiveUnit& unit, const QueuePairStateCache::Found& found,
+                          std::optional<Owner>& owner);
+  inline static bool executes(const QueuePairStateCache::Found& found);
   inline Progress execute(const Owner& owner, const spec::ReceiveUnit& unit);
 
   inline Progress place_send(const Owner& owner, const Packet& packet, uint16_t handle);
   inline MemoryWindows::Outcome invalidate(const Owner& owner, const Packet& packet);
   inline AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
+  inline KeyAccess access_of(const Owner& owner, const Packet& packet) const;
   inline void place_write(const Owner& owner, const Packet& packet, uint16_t handle);
+  inline size_t place_together(const Owner& owner, std::span<const spec::ReceiveUnit> train);
+  inline void end_write(const Owner& owner, const Packet& packet, AccessFault fault);
   inline bool is_refused(const Owner& owner, const Packet& packet);
   void refuse_message(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
   void refuse_length(const Owner& owner, const Packet& packet);
@@ -122,7 +133,9 @@ private:
   void enter_error(const Owner& owner, spec::EventType type, uint32_t psn);
   inline void acknowledge(const Owner& owner, const Packet& packet);
   void answer(const Owner& owner, spec::AnswerUnit unit);
-  inline void end(const spec::ReceiveUnit& unit);
+  void send_acknowledge();
+  inline void send(const spec::AnswerUnit& unit);
+  inline void release(const spec::ReceiveUnit& unit);
 
   const HcaParameters& parameters_;
   Counters& counters_;
@@ -144,6 +157,8 @@ private:
   uint16_t resumed_ = 0;              // of these the one that went on last
   BitMask waiting_for_keys_{entries}; // lists whose first unit takes a key back that is not idle
   uint32_t idle_seen_ = 0;            // KeyTable::idle_count() when they were looked at
+  bool takes_train_ = false;
+  std::optional<spec::AnswerUnit> acknowledge_; // the newest ACK of the train, which covers those before it
 };
 
 } // namespace fpga_verbs::hca

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 
 namespace fpga_verbs::hca {
@@ -33,6 +34,24 @@ PacketReceiver::PacketReceiver(Counters& counters, PacketMemory& packet_memory,
       templates_(templates), packets_arrived_(packets_arrived), responses_arrived_(responses_arrived),
       requests_arrived_(requests_arrived) {}
 
+void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const wire::ParsedPacket& parsed) {
+  Packet& packet = packet_memory_[handle];
+  packet.payload = static_cast<uint16_t>(packet.begin + parsed.payload_offset);
+  packet.payload_bytes = parsed.payload_bytes;
+  spec::PacketUnit unit;
+  unit.set_packet(handle);
+  unit.set_underlying_function(underlying_function);
+  unit.set_queue_pair_number(parsed.destination_queue_pair);
+  unit.set_first(parsed.traits().begins_message() ? 1 : 0);
+  unit.set_last(parsed.traits().ends_message() ? 1 : 0);
+  if (parsed.traits().is_response())
+    responses_arrived_.hand_over(unit);
+  else if (waiting_.empty() && requests_arrived_.has_credit())
+    requests_arrived_.hand_over(unit);
+  else
+    waiting_.push(unit);
+}
+
 bool PacketReceiver::step() {
   bool worked = false;
   if (!waiting_.empty() && requests_arrived_.has_credit()) {
@@ -56,7 +75,43 @@ PacketReceiver::Taken PacketReceiver::take_at_once(const spec::PacketUnit& unit)
   return waiting_.empty() ? Taken::done : Taken::more;
 }
 
+PacketReceiver::TakenTrain PacketReceiver::take_train(std::span<const spec::PacketUnit> train) {
+  requests_arrived_.begin_train();
+  TakenTrain taken;
+  for (; taken.units != train.size() && waiting_.empty() && responses_arrived_.has_credit(); ++taken.units)
+    receive(static_cast<uint16_t>(train[taken.units].packet()));
+  requests_arrived_.end_train();
+  taken.more = !waiting_.empty();
+  return taken;
+}
+
+// A packet with headers that are known needs no other check: its queue pair's are as they were.
 void PacketReceiver::receive(uint16_t handle) {
+  Packet& packet = packet_memory_[handle];
+  const std::span<uint8_t> bytes = packet_memory_.wire(handle);
+  const wire::KnownHeaders* const known = known_headers(bytes);
+  if (known == nullptr || !known->are_of(bytes, packet.port))
+    return receive_unknown(handle);
+  if (wire::parse_known(*known, bytes.data(), packet.parsed) != PacketDrop::none)
+    return drop(handle, PacketDrop::icrc_mismatch);
+  const std::optional<unsigned> underlying_function =
+      queue_pair_state_cache_.pin_any(packet.parsed.destination_queue_pair);
+  if (!underlying_function)
+    return drop(handle, PacketDrop::unknown_queue_pair);
+  pass(handle, *underlying_function, packet.parsed);
+}
+
+// Of packets to the queue pair to which this one goes if its BTH is where that of the last one was.
+wire::KnownHeaders* PacketReceiver::known_headers(std::span<const uint8_t> packet) const {
+  if (packet.size() < transport_offset_ + spec::BaseTransportHeader::bytes)
+    return nullptr;
+  const auto transport = wire::read_header<spec::BaseTransportHeader>(packet.data() + transport_offset_);
+  const auto opcode = static_cast<spec::PacketOpcode>(transport.opcode());
+  return templates_.known_headers(virtual_queue_pairs_.find(transport.destination_queue_pair()),
+                                  spec::traits_of(opcode).is_response());
+}
+
+void PacketReceiver::receive_unknown(uint16_t handle) {
   wire::ParsedPacket& parsed = packet_memory_[handle].parsed;
   const std::span<uint8_t> bytes = packet_memory_.wire(handle);
   const PacketDrop unreadable =
@@ -77,9 +132,16 @@ void PacketReceiver::receive(uint16_t handle) {
                             : PacketDrop::unknown_queue_pair);
   parsed.destination_queue_pair = queue_pair_number;
   const unsigned underlying_function = found->control.underlying_function();
-  const PacketDrop reason = check(found->control, packet_memory_[handle].port, parsed, bytes.data());
+  const unsigned port = packet_memory_[handle].port;
+  const PacketDrop reason = check(found->control, port, parsed, bytes.data());
   if (reason != PacketDrop::none)
     return drop(handle, reason);
+  if (is_connection(found->control)) {
+    transport_offset_ = parsed.transport_offset;
+    if (wire::KnownHeaders* const known =
+            templates_.known_headers(queue_pair_number, parsed.traits().is_response()))
+      known->learn(bytes, port, parsed);
+  }
   if (!queue_pair_state_cache_.pin(queue_pair_number))
     return drop(handle, PacketDrop::unknown_queue_pair);
   pass(handle, underlying_function, parsed);
@@ -142,24 +204,6 @@ void PacketReceiver::pass_to(uint16_t handle, const MulticastGroups::Member& mem
   wire::ParsedPacket& parsed = packet_memory_[handle].parsed;
   parsed.destination_queue_pair = member.queue_pair_number;
   pass(handle, member.underlying_function, parsed);
-}
-
-void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const wire::ParsedPacket& parsed) {
-  Packet& packet = packet_memory_[handle];
-  packet.payload = static_cast<uint16_t>(packet.begin + parsed.payload_offset);
-  packet.payload_bytes = parsed.payload_bytes;
-  spec::PacketUnit unit;
-  unit.set_packet(handle);
-  unit.set_underlying_function(underlying_function);
-  unit.set_queue_pair_number(parsed.destination_queue_pair);
-  unit.set_first(parsed.traits().begins_message() ? 1 : 0);
-  unit.set_last(parsed.traits().ends_message() ? 1 : 0);
-  if (parsed.traits().is_response())
-    responses_arrived_.hand_over(unit);
-  else if (waiting_.empty() && requests_arrived_.has_credit())
-    requests_arrived_.hand_over(unit);
-  else
-    waiting_.push(unit);
 }
 
 // InfiniBand volume 1, 9.6.1: checks before the transport handles a packet.

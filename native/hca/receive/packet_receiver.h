@@ -15,6 +15,7 @@
 #include "wire/packet_parse.h"
 
 #include <cstdint>
+#include <span>
 
 namespace fpga_verbs::hca {
 
@@ -37,13 +38,18 @@ public:
 
   // A packet that has just come in, while none is before it.
   Taken take_at_once(const spec::PacketUnit& unit) override;
+  // Requests among them go on as trains, each of one queue pair.
+  TakenTrain take_train(std::span<const spec::PacketUnit> train) override;
 
 private:
   inline void receive(uint16_t handle);
+  [[gnu::noinline]] void receive_unknown(uint16_t handle);
+  inline wire::KnownHeaders* known_headers(std::span<const uint8_t> packet) const;
   void receive_for_group(uint16_t handle);
   void copy(uint16_t handle, const MulticastGroups::Member& member);
   void pass_to(uint16_t handle, const MulticastGroups::Member& member);
-  inline void pass(uint16_t handle, unsigned underlying_function, const wire::ParsedPacket& parsed);
+  [[gnu::always_inline]] inline void pass(uint16_t handle, unsigned underlying_function,
+                                          const wire::ParsedPacket& parsed);
   void drop(uint16_t handle, spec::PacketDrop reason);
   void count(unsigned port, spec::PacketDrop reason);
   inline spec::PacketDrop check(const spec::QueuePairControl& control, unsigned port,
@@ -66,6 +72,7 @@ private:
   DataLink<spec::PacketUnit>& packets_arrived_;
   DataLink<spec::PacketUnit>& responses_arrived_;
   DataLink<spec::PacketUnit>& requests_arrived_;
+  uint32_t transport_offset_ = 0; // of the BTH in the last packet parsed whole
   DataLink<spec::PacketUnit> waiting_{spec::receive_packet_buffers}; // requests: all that can arrive
 };
 

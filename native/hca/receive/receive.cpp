@@ -3,7 +3,9 @@
 #include "hca/base/packet_sequence_number.h"
 #include "hca/receive/global_route.h"
 
+#include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace fpga_verbs::hca {
 
@@ -18,6 +20,12 @@ using spec::Syndrome;
 bool receives(QueuePairState state) {
   return state == QueuePairState::ready_to_receive || state == QueuePairState::ready_to_send ||
          state == QueuePairState::send_queue_drained || state == QueuePairState::send_queue_error;
+}
+
+// Whether a queue pair accepts requests now.
+bool accepts_requests(const QueuePairParts* queue_pair) {
+  return queue_pair != nullptr && queue_pair->control.destroying() == 0 &&
+         receives(queue_pair->control.state());
 }
 
 bool is_rdma_read(const wire::ParsedPacket& packet) {
@@ -99,12 +107,106 @@ bool Receive::take_arrived() {
 }
 
 Receive::Taken Receive::take_at_once(const spec::PacketUnit& unit) {
-  if (!queue_.empty() || !descriptors_fetched_.empty() || !flushes_.empty() || descriptors_.has_flush() ||
-      !can_work())
+  if (!may_pass())
     return Taken::no;
   if (work_on(unit) != Progress::done)
-    queue_.mark_not_ready(queue_.push(unit.queue_pair_number(), unit, unit.underlying_function()).entry);
+    let_wait(unit);
   return Taken::done;
+}
+
+Receive::TakenTrain Receive::take_train(std::span<const spec::PacketUnit> train) {
+  TakenTrain taken;
+  if (!may_pass())
+    return taken;
+  QueuePairParts* const queue_pair = parts_of(train.front());
+  requests_accepted_.begin_train();
+  while (taken.units != train.size() && can_work()) {
+    if (accepts_requests(queue_pair)) {
+      const size_t left = std::min(train.size() - taken.units, requests_accepted_.credits());
+      const size_t written = execute_writes({train.front(), *queue_pair}, train.subspan(taken.units, left));
+      taken.units += written;
+      if (written != 0)
+        continue;
+    }
+    const spec::PacketUnit& unit = train[taken.units++];
+    if (take_request(unit, queue_pair) != Progress::done) {
+      let_wait(unit);
+      break;
+    }
+  }
+  requests_accepted_.end_train();
+  return taken;
+}
+
+// The first packets of a train, as far as they are the next ones of RDMA WRITEs on a reliable connection, and
+// take no receive work request. Reads and writes the responder part once. Returns their number.
+size_t Receive::execute_writes(const Request& request, std::span<const spec::PacketUnit> train) {
+  if (!request.is_reliable() || !may_be_written(request.control()))
+    return 0;
+  TransportResponder& responder = request.responder();
+  const uint32_t mtu = TransportPath(request.control()).mtu_bytes();
+  MessageInProgress message = message_in_progress(responder);
+  uint64_t address = responder.current_address();
+  uint32_t key = responder.current_key();
+  uint32_t psn = responder.expected_psn();
+  uint32_t sequence_number = responder.message_sequence_number();
+  size_t done = 0;
+  for (; done != train.size(); ++done) {
+    Packet& packet = packets_[static_cast<uint16_t>(train[done].packet())];
+    const wire::ParsedPacket& parsed = packet.parsed;
+    const spec::PacketOpcodeTraits& traits = parsed.traits();
+#ifdef FPGA_VERBS_MUTANT_PSN_OF_TRAIN_UNCHECKED
+    const bool is_expected = true;
+#else
+    const bool is_expected = parsed.fields.packet_sequence_number == psn;
+#endif
+    if (!is_expected || traits.operation != spec::PacketOperation::rdma_write || traits.completes_receive() ||
+        !is_in_turn(traits, message.kind) || !has_proper_payload(parsed, mtu) ||
+        !is_proper_write(message, parsed))
+      break;
+    if (traits.begins_message()) {
+      message = {.kind = ReceiveMessage::rdma_write, .length = parsed.fields.dma_length};
+      address = parsed.fields.virtual_address;
+      key = parsed.fields.remote_key;
+    }
+    if (traits.ends_message()) {
+      message.kind = ReceiveMessage::none;
+      sequence_number = psn_add(sequence_number, 1);
+    }
+    packet.first = traits.begins_message();
+    packet.last = traits.ends_message();
+    packet.answer_psn = psn;
+    packet.message_sequence_number = sequence_number;
+    packet.message_offset = message.offset;
+    packet.message_length = message.length;
+    packet.remote_address = address;
+    packet.remote_key = key;
+    message.offset += packet.payload_bytes;
+    psn = psn_add(psn, 1);
+    accept(train[done], ReceiveAction::rdma_write);
+  }
+  if (done == 0)
+    return 0;
+  establish(request);
+  responder.set_current_message(message.kind);
+  responder.set_current_offset(message.offset);
+  responder.set_current_length(message.length);
+  responder.set_current_address(address);
+  responder.set_current_key(key);
+  responder.set_expected_psn(psn);
+  responder.set_message_sequence_number(sequence_number);
+  responder.set_nak_sent(0);
+  return done;
+}
+
+// Whether units pass by the empty queue.
+bool Receive::may_pass() const {
+  return queue_.empty() && descriptors_fetched_.empty() && flushes_.empty() && !descriptors_.has_flush() &&
+         can_work();
+}
+
+void Receive::let_wait(const spec::PacketUnit& unit) {
+  queue_.mark_not_ready(queue_.push(unit.queue_pair_number(), unit, unit.underlying_function()).entry);
 }
 
 // The packets that waited for a receive work request continue.
@@ -141,33 +243,36 @@ bool Receive::work() {
 }
 
 Receive::Progress Receive::work_on(const spec::PacketUnit& unit) {
-  return unit.packet() == no_packet ? flush(unit) : take_request(unit);
+  return unit.packet() == no_packet ? flush(unit) : take_request(unit, parts_of(unit));
 }
 
 Receive::Progress Receive::go_on(const spec::PacketUnit& unit, bool has_descriptor) {
   if (unit.packet() == no_packet)
     return has_descriptor ? Progress::more : end_flush(unit);
-  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  const auto request = request_of(unit, found);
-  if (!request && has_descriptor && found && found->control.shared_receive_queue() != 0)
-    pass_taken(unit);
-  else if (!request)
-    drop(unit);
-  else if (has_descriptor)
-    execute(*request);
-  else if (request->is_reliable())
-    refuse(*request, static_cast<uint8_t>(static_cast<uint8_t>(Syndrome::receiver_not_ready) |
-                                          request->receiver_not_ready_timer));
+  QueuePairParts* const queue_pair = parts_of(unit);
+  if (!accepts_requests(queue_pair)) {
+    if (has_descriptor && queue_pair != nullptr && queue_pair->control.shared_receive_queue() != 0)
+      pass_taken({unit, *queue_pair});
+    else
+      drop(unit);
+    return Progress::done;
+  }
+  const Request request{unit, *queue_pair};
+  if (has_descriptor)
+    execute(request);
+  else if (request.is_reliable())
+    refuse(request, static_cast<uint8_t>(static_cast<uint8_t>(Syndrome::receiver_not_ready) |
+                                         TransportPath(request.control()).receiver_not_ready_timer()));
   else
-    lose(*request);
+    lose(request);
   return Progress::done;
 }
 
 // The queue pair failed after its request; dma_validation flushes what it took from a shared queue.
-void Receive::pass_taken(const spec::PacketUnit& unit) {
-  Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
-  describe(parts_of(unit), packet);
-  accept(unit, action_of(packet.parsed));
+void Receive::pass_taken(const Request& request) {
+  Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
+  describe(request.queue_pair, packet);
+  accept(request.unit, action_of(packet.parsed));
 }
 
 void Receive::want_descriptor(const spec::PacketUnit& unit) {
@@ -227,32 +332,20 @@ Receive::Progress Receive::end_flush(const spec::PacketUnit& unit) {
 
 // Requests.
 
-// Nothing: the queue pair is gone, or does not accept requests now.
-std::optional<Receive::Request> Receive::request_of(const spec::PacketUnit& unit,
-                                                    const QueuePairStateCache::Found& found) {
-  if (!found || found->control.destroying() != 0 || !receives(found->control.state()))
-    return std::nullopt;
-  return Request{.unit = unit,
-                 .state = found->control.state(),
-                 .mtu = found->transport().path().mtu_bytes(),
-                 .receiver_not_ready_timer = found->transport().path().receiver_not_ready_timer(),
-                 .service = found->control.service_type()};
-}
-
-Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
-  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  const std::optional<Request> request = request_of(unit, found);
-  if (!request) {
+Receive::Progress Receive::take_request(const spec::PacketUnit& unit, QueuePairParts* queue_pair) {
+  if (!accepts_requests(queue_pair)) {
     drop(unit);
     return Progress::done;
   }
+  const Request request{unit, *queue_pair};
   const wire::ParsedPacket& packet = packets_[static_cast<uint16_t>(unit.packet())].parsed;
-  const RequestJudgement judgement = judge_request(found->control, found->transport(), packet, resources_);
+  const RequestJudgement judgement =
+      judge_request(request.control(), std::as_const(*queue_pair).transport(), packet, resources_);
   switch (judgement.verdict) {
   case RequestVerdict::execute:
-    if (!request->is_reliable() && packet.traits().begins_message())
-      lose_message(parts_of(unit));
-    if (takes_receive(packet.traits()) && !take_receive(*request))
+    if (!request.is_reliable() && packet.traits().begins_message())
+      lose_message(*queue_pair);
+    if (takes_receive(packet.traits()) && !take_receive(request))
       switch (descriptors_.take_at_once(unit.underlying_function(), unit.queue_pair_number())) {
       case DescriptorFetch::Answer::later:
         want_descriptor(unit);
@@ -262,16 +355,16 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
       case DescriptorFetch::Answer::taken:
         break;
       }
-    execute(*request);
+    execute(request);
     break;
   case RequestVerdict::repeat:
-    repeat(*request);
+    repeat(request);
     break;
   case RequestVerdict::refuse:
-    refuse(*request, static_cast<uint8_t>(judgement.syndrome));
+    refuse(request, static_cast<uint8_t>(judgement.syndrome));
     break;
   case RequestVerdict::drop:
-    lose(*request);
+    lose(request);
     break;
   }
   return Progress::done;
@@ -279,8 +372,7 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
 
 // Takes the receive work request that the packet needs. False: it must be fetched.
 bool Receive::take_receive(const Request& request) {
-  if (ReceiveQueueState& receive_queue = parts_of(request.unit).responder;
-      receive_queue.receive_kept() != 0) {
+  if (ReceiveQueueState& receive_queue = request.queue_pair.responder; receive_queue.receive_kept() != 0) {
     receive_queue.set_receive_kept(0);
     packets_[static_cast<uint16_t>(request.unit.packet())].receive_kept = true;
     return true;
@@ -290,21 +382,17 @@ bool Receive::take_receive(const Request& request) {
 
 void Receive::execute(const Request& request) {
   Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
-  QueuePairParts* const found =
-      queue_pairs_.parts(request.unit.underlying_function(), request.unit.queue_pair_number());
-  if (found == nullptr) {
-    drop(request.unit);
-    return;
-  }
-  TransportResponder& responder = found->transport().responder();
-  establish(request, responder);
+  TransportResponder& responder = request.responder();
+  establish(request);
   if (!request.is_reliable())
     responder.set_expected_psn(packet.parsed.fields.packet_sequence_number);
   packet.answer_psn = responder.expected_psn();
-  describe(*found, packet);
+  describe(request.queue_pair, packet);
   if (packet.parsed.traits().has(spec::ExtendedHeader::datagram))
     packet.message_offset = expose_global_route(packets_, static_cast<uint16_t>(request.unit.packet()));
-  const uint32_t psns = is_rdma_read(packet.parsed) ? packets_of(packet.message_length, request.mtu) : 1;
+  const uint32_t psns = is_rdma_read(packet.parsed)
+                            ? packets_of(packet.message_length, TransportPath(request.control()).mtu_bytes())
+                            : 1;
   responder.set_expected_psn(psn_add(responder.expected_psn(), psns));
   responder.set_nak_sent(0);
   if (!is_message(packet.parsed))
@@ -355,11 +443,12 @@ void Receive::describe(QueuePairParts& queue_pair, Packet& packet) {
 }
 
 // The first packet of a connection tells that the peer is there.
-void Receive::establish(const Request& request, TransportResponder& responder) {
-  if (request.service == ServiceType::unreliable_datagram ||
-      request.state != QueuePairState::ready_to_receive || responder.communication_established() != 0)
+void Receive::establish(const Request& request) {
+  if (request.control().service_type() == ServiceType::unreliable_datagram ||
+      request.control().state() != QueuePairState::ready_to_receive ||
+      request.responder().communication_established() != 0)
     return;
-  responder.set_communication_established(1);
+  request.responder().set_communication_established(1);
   spec::EventUnit event;
   event.set_type(spec::EventType::communication_established);
   event.set_underlying_function(request.unit.underlying_function());
@@ -370,7 +459,7 @@ void Receive::establish(const Request& request, TransportResponder& responder) {
 // A SEND or RDMA WRITE is acknowledged up to the newest accepted one; other requests are answered again.
 void Receive::repeat(const Request& request) {
   Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
-  TransportResponder& responder = parts_of(request.unit).transport().responder();
+  TransportResponder& responder = request.responder();
   ++counters_.function[request.unit.underlying_function()].requests_duplicate;
   packet.duplicate = true;
   packet.first = true;
@@ -393,7 +482,7 @@ void Receive::repeat(const Request& request) {
 // A NAK gives the expected PSN. The device then drops packets until that PSN arrives.
 void Receive::refuse(const Request& request, uint8_t syndrome) {
   Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
-  TransportResponder& responder = parts_of(request.unit).transport().responder();
+  TransportResponder& responder = request.responder();
   responder.set_nak_sent(1);
   packet.answer_psn = responder.expected_psn();
   packet.message_sequence_number = responder.message_sequence_number();
@@ -413,9 +502,7 @@ void Receive::accept(const spec::PacketUnit& unit, ReceiveAction action) {
 // A packet that is not executed and, on an unreliable service, the rest of its message.
 void Receive::lose(const Request& request) {
   if (!request.is_reliable())
-    if (QueuePairParts* const found =
-            queue_pairs_.parts(request.unit.underlying_function(), request.unit.queue_pair_number()))
-      lose_message(*found);
+    lose_message(request.queue_pair);
   drop(request.unit);
 }
 
@@ -433,9 +520,9 @@ void Receive::drop(const spec::PacketUnit& unit) {
   queue_pairs_.unpin(unit.queue_pair_number());
 }
 
-// Of a queue pair that was found last.
-QueuePairParts& Receive::parts_of(const spec::PacketUnit& unit) {
-  return *queue_pairs_.parts(unit.underlying_function(), unit.queue_pair_number());
+// Null: the queue pair is gone.
+QueuePairParts* Receive::parts_of(const spec::PacketUnit& unit) {
+  return queue_pairs_.parts(unit.underlying_function(), unit.queue_pair_number());
 }
 
 } // namespace fpga_verbs::hca

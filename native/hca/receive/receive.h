@@ -17,7 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 
 namespace fpga_verbs::hca {
 
@@ -45,6 +45,8 @@ public:
 
   // A packet that packet_receiver has just checked, while no other packet waits here.
   Taken take_at_once(const spec::PacketUnit& unit) override;
+  // Looks up the queue pair once.
+  TakenTrain take_train(std::span<const spec::PacketUnit> train) override;
 
   // For tests: the first inconsistency, or null.
   const char* verify() const { return queue_.verify(); }
@@ -56,18 +58,17 @@ private:
 
   // Result of the work on a data unit.
   enum class Progress : uint8_t { done, more, waits };
-  // The queue pair of the packet, and the fields of the control part that are needed while the responder part
-  // is changed.
+  // A packet and its queue pair, which stays where it is until another one is looked for.
   struct Request {
-    spec::PacketUnit unit;
-    spec::QueuePairState state = spec::QueuePairState::reset;
-    uint32_t mtu = 0; // bytes
-    uint8_t receiver_not_ready_timer = 0;
-    spec::ServiceType service = spec::ServiceType::reliable_connection;
+    const spec::PacketUnit& unit;
+    QueuePairParts& queue_pair;
 
-    bool is_reliable() const { return service == spec::ServiceType::reliable_connection; }
+    const spec::QueuePairControl& control() const { return queue_pair.control; }
+    TransportResponder& responder() const { return queue_pair.transport().responder(); }
+    bool is_reliable() const { return control().service_type() == spec::ServiceType::reliable_connection; }
   };
 
+  inline bool may_pass() const;
   bool can_work() const { return requests_accepted_.has_credit() && descriptors_wanted_.has_credit(); }
   inline bool take_flush();
   void begin_flush(unsigned underlying_function, uint32_t queue_pair_number);
@@ -76,10 +77,10 @@ private:
   inline bool work();
   inline Progress work_on(const spec::PacketUnit& unit);
   Progress flush(const spec::PacketUnit& unit);
-  inline Progress take_request(const spec::PacketUnit& unit);
-  inline static std::optional<Request> request_of(const spec::PacketUnit& unit,
-                                                  const QueuePairStateCache::Found& found);
-  void pass_taken(const spec::PacketUnit& unit);
+  inline Progress take_request(const spec::PacketUnit& unit, QueuePairParts* queue_pair);
+  inline size_t execute_writes(const Request& request, std::span<const spec::PacketUnit> train);
+  inline void let_wait(const spec::PacketUnit& unit);
+  void pass_taken(const Request& request);
   void want_descriptor(const spec::PacketUnit& unit);
   Progress go_on(const spec::PacketUnit& unit, bool has_descriptor);
   Progress end_flush(const spec::PacketUnit& unit);
@@ -91,9 +92,9 @@ private:
   static void lose_message(QueuePairParts& queue_pair);
   void drop(const spec::PacketUnit& unit);
   inline static void describe(QueuePairParts& queue_pair, Packet& packet);
-  inline void establish(const Request& request, TransportResponder& responder);
+  inline void establish(const Request& request);
   inline void accept(const spec::PacketUnit& unit, spec::ReceiveAction action);
-  inline QueuePairParts& parts_of(const spec::PacketUnit& unit);
+  inline QueuePairParts* parts_of(const spec::PacketUnit& unit);
 
   Counters& counters_;
   PacketMemory& packets_;

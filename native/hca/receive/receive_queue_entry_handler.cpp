@@ -2,6 +2,7 @@
 
 #include "spec/queues.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <numeric>
@@ -46,6 +47,17 @@ ReceiveQueueEntryHandler::Taken ReceiveQueueEntryHandler::take_at_once(const spe
     return Taken::no;
   requests_placed_.hand_over(unit);
   return Taken::done;
+}
+
+ReceiveQueueEntryHandler::TakenTrain
+ReceiveQueueEntryHandler::take_train(std::span<const spec::ReceiveUnit> train) {
+  TakenTrain taken;
+  const size_t most = queue_.empty() ? std::min(train.size(), requests_placed_.credits()) : 0;
+  while (taken.units != most && has_place(train[taken.units]))
+    ++taken.units;
+  if (taken.units != 0)
+    requests_placed_.hand_over_train(train.first(taken.units));
+  return taken;
 }
 
 // Waiting units come before new ones and get a free place first.

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace fpga_verbs::hca {
 
@@ -59,6 +60,7 @@ public:
 
   // A unit that passes as it is, while none waits here.
   Taken take_at_once(const spec::ReceiveUnit& unit) override;
+  TakenTrain take_train(std::span<const spec::ReceiveUnit> train) override;
 
   const ReceiveEntry& entry(uint8_t place) const { return entries_[place]; }
 

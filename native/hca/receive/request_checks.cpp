@@ -18,45 +18,10 @@ bool may(const spec::QueuePairControl& control, spec::AccessFlag flag) {
   return (control.access_flags() & right(flag)) != 0;
 }
 
-// First and middle packets fill the path MTU; a last packet is not empty.
-bool has_proper_payload(const wire::ParsedPacket& packet, uint32_t mtu) {
-  switch (packet.traits().position) {
-  case spec::PacketPosition::first:
-  case spec::PacketPosition::middle:
-    return packet.payload_bytes == mtu;
-  case spec::PacketPosition::last:
-    return packet.payload_bytes > 0 && packet.payload_bytes <= mtu;
-  case spec::PacketPosition::only:
-    return packet.payload_bytes <= mtu;
-  }
-  return false;
-}
-
-// A packet of a SEND or RDMA WRITE that does not start a message must belong to the one in progress.
-bool continues(const spec::PacketOpcodeTraits& traits, ReceiveMessage message) {
-  return message == (traits.operation == spec::PacketOperation::send ? ReceiveMessage::send
-                                                                     : ReceiveMessage::rdma_write);
-}
-
-// Whether the packet fits the position in its message.
-bool is_in_turn(const spec::PacketOpcodeTraits& traits, ReceiveMessage message) {
-  return traits.begins_message() ? message == ReceiveMessage::none : continues(traits, message);
-}
-
 bool is_proper_send(const TransportResponder& responder, const wire::ParsedPacket& packet) {
   const spec::PacketOpcodeTraits& traits = packet.traits();
   const uint64_t offset = traits.begins_message() ? 0 : responder.current_offset();
   return offset + packet.payload_bytes <= spec::message_bytes_maximum;
-}
-
-bool is_proper_write(const spec::QueuePairControl& control, const TransportResponder& responder,
-                     const wire::ParsedPacket& packet) {
-  const spec::PacketOpcodeTraits& traits = packet.traits();
-  const bool begins = traits.begins_message();
-  const uint64_t arrived = uint64_t{begins ? 0 : responder.current_offset()} + packet.payload_bytes;
-  const uint64_t length = begins ? packet.fields.dma_length : responder.current_length();
-  return may(control, spec::AccessFlag::remote_write) && length <= spec::message_bytes_maximum &&
-         (traits.ends_message() ? arrived == length : arrived < length);
 }
 
 // Distance of two counts modulo 256.
@@ -79,7 +44,8 @@ bool is_valid(const spec::QueuePairControl& control, const ReadTransportContext&
   case spec::PacketOperation::send:
     return has_proper_payload(packet, mtu) && is_proper_send(responder, packet);
   case spec::PacketOperation::rdma_write:
-    return has_proper_payload(packet, mtu) && is_proper_write(control, responder, packet);
+    return may_be_written(control) && has_proper_payload(packet, mtu) &&
+           is_proper_write(message_in_progress(responder), packet);
   case spec::PacketOperation::rdma_read_request:
     return may(control, spec::AccessFlag::remote_read) &&
            packet.fields.dma_length <= spec::message_bytes_maximum && has_resources(transport);

@@ -4,6 +4,7 @@
 #include "hca/respond/negative_acknowledge.h"
 
 #include <algorithm>
+#include <cassert>
 #include <span>
 
 namespace fpga_verbs::hca {
@@ -43,11 +44,11 @@ bool is_awaited(const QueuePairParts& queue_pair) {
 
 Response::Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                    QueuePairStateCache& queue_pairs, MemoryTranslation& translation, HostReads& host_reads,
-                   PacketTemplates& templates, EventPort& events, ResponseReads& reads,
+                   PacketTemplates& templates, const Port& port, EventPort& events, ResponseReads& reads,
                    const ResponderResources& responder_resources, DataLink<spec::AnswerUnit>& answers,
                    DataLink<spec::PacketUnit>& responses_built)
     : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
-      translation_(translation), host_reads_(host_reads), templates_(templates), events_(events),
+      translation_(translation), host_reads_(host_reads), templates_(templates), port_(port), events_(events),
       reads_(reads), responder_resources_(responder_resources), answers_(answers),
       responses_built_(responses_built), queue_({.entries = spec::response_entries,
                                                  .lists = spec::response_entries,
@@ -80,6 +81,18 @@ bool Response::pass() {
     queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
   answers_.pop();
   return true;
+}
+
+Response::Taken Response::take_at_once(const spec::AnswerUnit& unit) {
+  if (!is_acknowledge(unit) || !queue_.empty() || !port_.is_last() || !responses_built_.has_credit() ||
+      host_reads_.take_time())
+    return Taken::no;
+  const std::optional<uint16_t> handle = packets_.allocate(PacketUse::response);
+  if (!handle)
+    return Taken::no;
+  [[maybe_unused]] const bool is_complete = work_on(unit, *handle, false);
+  assert(is_complete);
+  return Taken::done;
 }
 
 bool Response::take_answer() {
@@ -256,7 +269,7 @@ void Response::send(const spec::AnswerUnit& unit, const spec::QueuePairControl& 
   built.set_first(spec::traits_of(fields.opcode).begins_message() ? 1 : 0);
   built.set_last(spec::traits_of(fields.opcode).ends_message() ? 1 : 0);
   // The last of an answer with others behind it leaves with them.
-  if (built.last() != 0 && queue_.empty() && answers_.size() == 1)
+  if (built.last() != 0 && queue_.empty() && answers_.size() <= 1)
     responses_built_.hand_over(built);
   else
     responses_built_.push(built);

@@ -9,6 +9,7 @@
 #include "hca/memory/host_reads.h"
 #include "hca/memory/memory_translation.h"
 #include "hca/port/packet_memory.h"
+#include "hca/port/port.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/respond/responder_resources.h"
 #include "hca/respond/response_reads.h"
@@ -26,13 +27,16 @@ namespace fpga_verbs::hca {
 // order of its requests, one packet per step, round robin over queue pairs. A READ stays at the head of its
 // queue pair's list until its last response, not ready while it waits for data (US8804752). With acknowledge
 // coalescing, an ACK is sent only if no other follows it.
-class Response final : public Block {
+class Response final : public Block, public UnitTaker<spec::AnswerUnit> {
 public:
   Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
            QueuePairStateCache& queue_pairs, MemoryTranslation& translation, HostReads& host_reads,
-           PacketTemplates& templates, EventPort& events, ResponseReads& reads,
+           PacketTemplates& templates, const Port& port, EventPort& events, ResponseReads& reads,
            const ResponderResources& responder_resources, DataLink<spec::AnswerUnit>& answers,
            DataLink<spec::PacketUnit>& responses_built);
+
+  // An ACK, while no earlier answer waits, and no packet is known of whose ACK could acknowledge its own too.
+  Taken take_at_once(const spec::AnswerUnit& unit) override;
 
   // Takes one answer into its queue pair's list, and builds one packet.
   bool step() override;
@@ -66,6 +70,7 @@ private:
   MemoryTranslation& translation_;
   HostReads& host_reads_;
   PacketTemplates& templates_;
+  const Port& port_;
   EventPort& events_;
   ResponseReads& reads_;
   const ResponderResources& responder_resources_;

@@ -106,11 +106,28 @@ bool QueuePairFetch::step() {
 }
 
 QueuePairFetch::Taken QueuePairFetch::take_at_once(const spec::KickUnit& kick) {
-  if (!queue_.empty() || !progress_notices_.empty() || !schedule_dones_.empty() || !post_notices_.empty() ||
-      !can_decide())
+  if (!may_pass())
     return Taken::no;
   decide(kick);
   return Taken::done;
+}
+
+QueuePairFetch::TakenTrain QueuePairFetch::take_train(std::span<const spec::KickUnit> train) {
+  TakenTrain taken;
+  if (!may_pass())
+    return taken;
+  const auto now = standing(train.front().underlying_function(), train.front().queue_pair_number());
+  executions_.begin_train();
+  for (; taken.units != train.size() && can_decide(); ++taken.units)
+    decide(train[taken.units], now);
+  executions_.end_train();
+  return taken;
+}
+
+// Whether commands pass by the empty queue.
+bool QueuePairFetch::may_pass() const {
+  return queue_.empty() && progress_notices_.empty() && schedule_dones_.empty() && post_notices_.empty() &&
+         can_decide();
 }
 
 bool QueuePairFetch::has_more() const {
@@ -236,9 +253,12 @@ void QueuePairFetch::take_progress(const spec::QueuePairNotice& notice) {
 }
 
 void QueuePairFetch::decide(const spec::KickUnit& kick) {
+  decide(kick, standing(kick.underlying_function(), kick.queue_pair_number()));
+}
+
+void QueuePairFetch::decide(const spec::KickUnit& kick, const std::optional<Standing>& now) {
   const unsigned function = kick.underlying_function();
   const uint32_t number = kick.queue_pair_number();
-  const auto now = standing(function, number);
   if (!now) {
     ++counters_.function[function].commands_stale;
     give_back(kick);

@@ -42,6 +42,8 @@ public:
 
   // A command that virtual_kick has just started, while no other command waits here.
   Taken take_at_once(const spec::KickUnit& kick) override;
+  // Looks up the queue pair once.
+  TakenTrain take_train(std::span<const spec::KickUnit> train) override;
 
   // The queue pair has become RTS: schedules its pending commands. False: no credit now; call again.
   bool resume(unsigned underlying_function, uint32_t queue_pair_number) override;
@@ -73,10 +75,12 @@ private:
   void take_done(const spec::ScheduleDone& done);
   void take_notice(const spec::PostNotice& notice);
   inline bool has_more() const;
+  inline bool may_pass() const;
   inline bool can_decide() const;
   inline bool take_started();
   inline bool decide_next();
   inline void decide(const spec::KickUnit& kick);
+  inline void decide(const spec::KickUnit& kick, const std::optional<Standing>& now);
   void take_progress(const spec::QueuePairNotice& notice);
 
   inline Verdict judge(const spec::KickUnit& kick, const Standing& standing, SendQueueState& requester);

@@ -26,6 +26,17 @@ bool is_abandoned(const QueuePairParts& queue_pair, const Execution& execution) 
          execution.retry_epoch != queue_pair.transport().completion().retry_epoch();
 }
 
+spec::PacketUnit unit_of(const spec::KickUnit& kick, uint16_t packet, bool first, bool last) {
+  spec::PacketUnit unit;
+  unit.set_packet(packet);
+  unit.set_physical_collect_buffer(kick.physical_collect_buffer());
+  unit.set_underlying_function(kick.underlying_function());
+  unit.set_queue_pair_number(kick.queue_pair_number());
+  unit.set_first(first);
+  unit.set_last(last);
+  return unit;
+}
+
 // Whether the next packet of a command carries data from host memory.
 bool needs_data(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb) {
   const spec::CommandHeader& header = pcb.header();
@@ -89,6 +100,22 @@ Dma::Taken Dma::take_at_once(const spec::KickUnit& kick) {
   if (!packet)
     return Taken::no;
   return begin(kick, *packet) == Progress::more ? Taken::more : Taken::done;
+}
+
+Dma::TakenTrain Dma::take_train(std::span<const spec::KickUnit> train) {
+  TakenTrain taken;
+  if (!commands_.empty() || reads_.take_time())
+    return taken;
+  packets_gathered_.begin_train();
+  for (Progress progress = Progress::done; taken.units != train.size() && progress == Progress::done;) {
+    const std::optional<uint16_t> packet = buffer_for_packet();
+    if (!packet)
+      break;
+    progress = begin(train[taken.units++], *packet);
+    taken.more = progress == Progress::more;
+  }
+  packets_gathered_.end_train();
+  return taken;
 }
 
 Dma::Progress Dma::begin(const spec::KickUnit& kick, uint16_t packet) {
@@ -174,14 +201,77 @@ Dma::Progress Dma::serve_train(uint16_t list, uint16_t packet) {
   const spec::KickUnit kick = commands_.front(list);
   const bool is_alone = executions_.empty() && commands_.lists_ready().find_next(list) == list;
   uint32_t left = is_alone && !reader_ ? most_packets_ : 1;
-  for (std::optional<uint16_t> next = packet;;) {
-    const Progress progress = work_on(kick, *next);
-    if (progress != Progress::more || --left == 0)
-      return progress;
-    next = buffer_for_packet();
+  if (left == 1)
+    return work_on(kick, packet);
+  packets_gathered_.begin_train();
+  Progress progress = work_on(kick, packet);
+  for (--left; progress == Progress::more && left != 0;) {
+    uint32_t gathered = 0;
+    progress = gather_together(kick, left, gathered);
+    left -= gathered;
+    if (gathered != 0)
+      continue;
+    const std::optional<uint16_t> next = buffer_for_packet();
     if (!next)
-      return progress;
+      break;
+    progress = work_on(kick, *next);
+    --left;
   }
+  packets_gathered_.end_train();
+  return progress;
+}
+
+// At most so many of the next packets of a command of which one was just sent, as far as their payload lies
+// in one gather entry, and the memory behind it is contiguous and permitted.
+Dma::Progress Dma::gather_together(const spec::KickUnit& kick, uint32_t most, uint32_t& gathered) {
+  PhysicalCollectBuffer& pcb = buffers_[static_cast<uint16_t>(kick.physical_collect_buffer())];
+  Execution& execution = pcb.execution;
+  const auto found = queue_pairs_.find(kick.underlying_function(), kick.queue_pair_number());
+  if (!found || pcb.header().inline_data() != 0)
+    return Progress::more;
+  const spec::QueuePairControl& control = found->control;
+  const uint32_t mtu = TransportPath(control).mtu_bytes();
+  const uint64_t offset = uint64_t{execution.next_packet} * mtu;
+  const spec::GatherEntry& entry = gather_list(pcb)[execution.gather_entry];
+  const uint64_t entry_end = execution.entry_begin + entry.length();
+  const uint64_t end = std::min(entry_end, offset + uint64_t{most} * mtu);
+  const bool is_end = end == execution.message_length;
+  if (end <= offset || (!is_end && end - offset < mtu))
+    return Progress::more;
+  uint64_t left = is_end ? end - offset : (end - offset) / mtu * mtu;
+  KeyAccess access = access_of(control, entry);
+  access.address += offset - execution.entry_begin;
+  access.length = left;
+  const std::optional<uint64_t> memory = memory_.find_granted(access);
+  if (!memory)
+    return Progress::more;
+  spec::PacketUnit unit = unit_of(kick, no_packet, false, false);
+  for (uint64_t address = *memory; left != 0;) {
+    const std::optional<uint16_t> packet = buffer_for_packet();
+    if (!packet)
+      return Progress::more;
+    Packet& filled = packets_[*packet];
+    const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(mtu, left));
+    filled.payload = spec::packet_headroom;
+    filled.payload_bytes = static_cast<uint16_t>(bytes);
+    filled.number = execution.next_packet++;
+    ++gathered;
+    if (memory_.read_granted(access.underlying_function, address, packets_.bytes(*packet) + filled.payload,
+                             bytes) != AccessFault::none) {
+      execution.kick.set_status(CompletionStatus::local_protection_error);
+      hand_over_failed(kick, execution, *packet, false);
+      return Progress::done;
+    }
+    address += bytes;
+    left -= bytes;
+    const bool last = execution.next_packet == execution.packets;
+    unit.set_packet(*packet);
+    unit.set_last(last);
+    packets_gathered_.hand_over(unit);
+    if (last)
+      return Progress::done;
+  }
+  return Progress::more;
 }
 
 // Whether the data of a list's next packet is here, or it needs none. Otherwise its reads are under way.
@@ -214,23 +304,34 @@ Dma::Progress Dma::work_on(const spec::KickUnit& kick, uint16_t packet) {
     }
     execution.kick.set_status(*status);
   }
-  const bool failed = !abandoned && execution.kick.status() != CompletionStatus::success;
-  const bool has_packet = !abandoned && !failed && !is_local;
-  const bool last = !has_packet || execution.next_packet >= execution.packets;
-  spec::PacketUnit unit;
-  unit.set_packet(has_packet ? packet : no_packet);
-  unit.set_physical_collect_buffer(buffer);
-  unit.set_underlying_function(kick.underlying_function());
-  unit.set_queue_pair_number(kick.queue_pair_number());
-  unit.set_first(first);
-  unit.set_last(last);
-  if (!has_packet)
-    packets_.release(packet);
+  if (!abandoned && !is_local && execution.kick.status() == CompletionStatus::success)
+    return hand_over(kick, execution, packet, first) ? Progress::done : Progress::more;
+  if (abandoned || execution.kick.status() == CompletionStatus::success)
+    hand_over_last(kick, packet, first);
+  else
+    hand_over_failed(kick, execution, packet, first);
+  return Progress::done;
+}
+
+// A packet that is sent. True: it is the last of its command, whose PCB may come free.
+bool Dma::hand_over(const spec::KickUnit& kick, const Execution& execution, uint16_t packet, bool first) {
+  const bool last = execution.next_packet >= execution.packets;
+  packets_gathered_.hand_over(unit_of(kick, packet, first, last));
+  return last;
+}
+
+// The end of a command without a packet.
+void Dma::hand_over_last(const spec::KickUnit& kick, uint16_t packet, bool first) {
+  packets_.release(packet);
+  packets_gathered_.hand_over(unit_of(kick, no_packet, first, true));
+}
+
+void Dma::hand_over_failed(const spec::KickUnit& kick, const Execution& execution, uint16_t packet,
+                           bool first) {
   // A flushed command follows the failed one, which may be over already.
-  if (failed && execution.kick.status() != CompletionStatus::work_request_flushed_error)
+  if (execution.kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
-  packets_gathered_.hand_over(unit); // the last: its PCB may come free
-  return last ? Progress::done : Progress::more;
+  hand_over_last(kick, packet, first);
 }
 
 // A bind or local invalidate. Nothing: it waits until no access with the key is in flight.

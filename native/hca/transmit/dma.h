@@ -41,6 +41,7 @@ public:
 
   // A command that has just been decided on, while none is here.
   Taken take_at_once(const spec::KickUnit& kick) override;
+  TakenTrain take_train(std::span<const spec::KickUnit> train) override;
 
   const char* verify() const { return commands_.verify(); }
   ScrubbedQueue* scrubbed_queue() { return &commands_; }
@@ -61,6 +62,10 @@ private:
   inline bool serve();
   inline Progress serve_train(uint16_t list, uint16_t packet);
   inline Progress work_on(const spec::KickUnit& kick, uint16_t packet);
+  inline Progress gather_together(const spec::KickUnit& kick, uint32_t most, uint32_t& gathered);
+  inline bool hand_over(const spec::KickUnit& kick, const Execution& execution, uint16_t packet, bool first);
+  void hand_over_last(const spec::KickUnit& kick, uint16_t packet, bool first);
+  void hand_over_failed(const spec::KickUnit& kick, const Execution& execution, uint16_t packet, bool first);
   std::optional<spec::CompletionStatus> carry_out(const spec::QueuePairControl& control,
                                                   const PhysicalCollectBuffer& pcb);
   inline spec::CompletionStatus gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,

@@ -75,6 +75,44 @@ PacketBuilder::Taken PacketBuilder::take_at_once(const spec::PacketUnit& unit) {
   return Taken::done;
 }
 
+PacketBuilder::TakenTrain PacketBuilder::take_train(std::span<const spec::PacketUnit> train) {
+  TakenTrain taken;
+  if (!units_.empty())
+    return taken;
+  QueuePairParts* const queue_pair =
+      queue_pairs_.parts(train.front().underlying_function(), train.front().queue_pair_number());
+  finishes_sent_.begin_train();
+  messages_.begin_train();
+  while (taken.units != train.size() && can_work()) {
+    const spec::PacketUnit& unit = train[taken.units];
+    if (queue_pair != nullptr && unit.packet() != no_packet) {
+      taken.units += send_together(message_of(unit, *queue_pair), train.subspan(taken.units));
+    } else {
+      work_on(unit);
+      ++taken.units;
+    }
+  }
+  finishes_sent_.end_train(); // before messages can be over
+  messages_.end_train();
+  return taken;
+}
+
+// The first packets of a train, as far as they are of one message, at least one. Returns their number.
+size_t PacketBuilder::send_together(const Message& message, std::span<const spec::PacketUnit> train) {
+  size_t sent = 0;
+  do {
+    const spec::PacketUnit& unit = train[sent++];
+    build(message, unit);
+    requests_built_.push(unit); // leaves with the others
+    if (unit.last() != 0) {
+      end_message(unit);
+      break;
+    }
+  } while (sent != train.size() && train[sent].packet() != no_packet &&
+           train[sent].physical_collect_buffer() == train[0].physical_collect_buffer() && can_work());
+  return sent;
+}
+
 bool PacketBuilder::can_work() {
   return requests_built_.has_credit() && messages_.has_credit() && finishes_sent_.has_credit();
 }
@@ -120,78 +158,89 @@ void PacketBuilder::drop(const spec::PacketUnit& unit) {
 }
 
 void PacketBuilder::work_on(const spec::PacketUnit& unit) {
-  const PhysicalCollectBuffer& pcb = buffers_[unit.physical_collect_buffer()];
-  QueuePairParts* const found = queue_pairs_.parts(unit.underlying_function(), unit.queue_pair_number());
-  const bool has_packet = unit.packet() != no_packet;
-  if (has_packet && found != nullptr) {
-    build(unit, *found, pcb);
-    note_built(unit, found->transport().requester(), pcb);
+  if (unit.packet() != no_packet) {
+    if (QueuePairParts* const queue_pair =
+            queue_pairs_.parts(unit.underlying_function(), unit.queue_pair_number())) {
+      build(message_of(unit, *queue_pair), unit);
+      requests_built_.hand_over(unit);
+    } else {
+      packets_.release(static_cast<uint16_t>(unit.packet()));
+    }
   }
-  if (has_packet && found != nullptr)
-    requests_built_.push(unit);
-  else if (has_packet)
-    packets_.release(static_cast<uint16_t>(unit.packet()));
   if (unit.last() != 0)
     end_message(unit);
 }
 
 void PacketBuilder::end_message(const spec::PacketUnit& unit) {
-  // completion knows the message before its last packet, which leaves in another step, can be answered; and
-  // the message cannot be over before its command.
+  // completion knows the message before an answer to its last packet, which is taken in another step; and the
+  // message cannot be over before its command.
   const PhysicalCollectBuffer& pcb = buffers_[unit.physical_collect_buffer()];
-  const spec::MessageUnit message = message_of(unit, pcb);
+  const spec::MessageUnit message = message_unit(unit, pcb);
   end_command(pcb);
   messages_.hand_over(message);
 }
 
-void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
-                          const PhysicalCollectBuffer& pcb) {
+PacketBuilder::Message PacketBuilder::message_of(const spec::PacketUnit& unit, QueuePairParts& queue_pair) {
+  const PhysicalCollectBuffer& pcb = buffers_[unit.physical_collect_buffer()];
+  const spec::CommandHeader& header = pcb.header();
+  const spec::QueuePairControl& control = queue_pair.control;
+  const spec::ServiceType service = control.service_type();
+  wire::PacketTemplate& packet_template =
+      service == spec::ServiceType::unreliable_datagram
+          ? templates_.of(unit.queue_pair_number(), control, pcb.execution.destination,
+                          header.destination_queue_pair())
+          : templates_.of(unit.queue_pair_number(), control);
+  return {.pcb = pcb,
+          .queue_pair = queue_pair,
+          .packet_template = packet_template,
+          .cause = {.origin = wire::PacketOrigin::command,
+                    .opcode = header.opcode(),
+                    .send_queue_sequence_number =
+                        static_cast<uint16_t>(pcb.execution.kick.send_queue_sequence_number()),
+                    .queue_pair_number = unit.queue_pair_number()},
+          .mtu = queue_pair.transport().path().mtu_bytes(),
+          .port = static_cast<uint8_t>(control.port()),
+          .service = service};
+}
+
+void PacketBuilder::build(const Message& message, const spec::PacketUnit& unit) {
   const auto handle = static_cast<uint16_t>(unit.packet());
   Packet& packet = packets_[handle];
-  const spec::CommandHeader& header = pcb.header();
-  const Execution& execution = pcb.execution;
-  const uint64_t offset = uint64_t{packet.number} * queue_pair.transport().path().mtu_bytes();
+  const spec::CommandHeader& header = message.pcb.header();
+  const Execution& execution = message.pcb.execution;
+  const bool last = unit.last() != 0;
   wire::PacketFields fields;
-  fields.opcode = request_opcode(queue_pair.control.service_type(), header.opcode(), packet.number == 0,
-                                 unit.last() != 0);
+  fields.opcode = request_opcode(message.service, header.opcode(), packet.number == 0, last);
   fields.packet_sequence_number = psn_add(execution.first_psn, packet.number);
-  fields.solicited_event = unit.last() != 0 && header.solicited() != 0;
-  fields.acknowledge_request =
-      unit.last() != 0 && queue_pair.control.service_type() == spec::ServiceType::reliable_connection;
+  fields.solicited_event = last && header.solicited() != 0;
+  fields.acknowledge_request = last && message.service == spec::ServiceType::reliable_connection;
   if (spec::traits_of(fields.opcode).extended_headers != 0)
-    fill_extended(fields, header, execution, offset);
-  packet.port = static_cast<uint8_t>(queue_pair.control.port());
-  packet.cause = {.origin = wire::PacketOrigin::command,
-                  .opcode = header.opcode(),
-                  .send_queue_sequence_number =
-                      static_cast<uint16_t>(execution.kick.send_queue_sequence_number()),
-                  .queue_pair_number = unit.queue_pair_number(),
-                  .packet = packet.number};
-  const bool is_datagram = queue_pair.control.service_type() == spec::ServiceType::unreliable_datagram;
-  if (is_datagram) {
-    fields.queue_key = queue_key_of(header, queue_pair.control);
+    fill_extended(fields, header, execution, uint64_t{packet.number} * message.mtu);
+  packet.port = message.port;
+  packet.cause = message.cause;
+  packet.cause.packet = packet.number;
+  if (message.service == spec::ServiceType::unreliable_datagram) {
+    fields.queue_key = queue_key_of(header, message.queue_pair.control);
     fields.source_queue_pair = unit.queue_pair_number();
   }
-  wire::PacketTemplate& packet_template =
-      is_datagram ? templates_.of(unit.queue_pair_number(), queue_pair.control, execution.destination,
-                                  header.destination_queue_pair())
-                  : templates_.of(unit.queue_pair_number(), queue_pair.control);
-  packets_.place(handle, wire::build_packet(packets_.bytes(handle) + packet.payload, packet_template, fields,
-                                            packet.payload_bytes));
+  packets_.place(handle, wire::build_packet(packets_.bytes(handle) + packet.payload, message.packet_template,
+                                            fields, packet.payload_bytes));
+  note_built(message, unit);
 }
 
 // From now on the packet may be answered. One of before a retry is not asked for any more.
-void PacketBuilder::note_built(const spec::PacketUnit& unit, TransportRequester& requester,
-                               const PhysicalCollectBuffer& pcb) {
-  const Execution& execution = pcb.execution;
+void PacketBuilder::note_built(const Message& message, const spec::PacketUnit& unit) {
+  const Execution& execution = message.pcb.execution;
+  TransportRequester& requester = message.queue_pair.transport().requester();
   if (requester.retry_epoch() != execution.retry_epoch)
     return;
   const uint32_t packet = packets_[static_cast<uint16_t>(unit.packet())].number;
-  const uint32_t built = is_read_or_atomic(pcb.header().opcode()) ? execution.packets : packet + 1;
+  const uint32_t built = is_read_or_atomic(message.pcb.header().opcode()) ? execution.packets : packet + 1;
   requester.set_built_psn(psn_add(execution.first_psn, built));
 }
 
-spec::MessageUnit PacketBuilder::message_of(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {
+spec::MessageUnit PacketBuilder::message_unit(const spec::PacketUnit& unit,
+                                              const PhysicalCollectBuffer& pcb) {
   const Execution& execution = pcb.execution;
   spec::MessageUnit message;
   message.set_queue_pair_number(unit.queue_pair_number());

@@ -11,6 +11,12 @@
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/transmit/packet_templates.h"
 #include "spec/data_units.h"
+#include "spec/enums.h"
+#include "wire/packet_cause.h"
+#include "wire/packet_template.h"
+
+#include <cstdint>
+#include <span>
 
 namespace fpga_verbs::hca {
 
@@ -30,22 +36,36 @@ public:
 
   // A packet that dma has just gathered, while no other packet waits here.
   Taken take_at_once(const spec::PacketUnit& unit) override;
+  // Looks up the queue pair once.
+  TakenTrain take_train(std::span<const spec::PacketUnit> train) override;
 
   const char* verify() const { return units_.verify(); }
   ScrubbedQueue* scrubbed_queue() { return &units_; }
 
 private:
+  // Common to all packets of a command.
+  struct Message {
+    const PhysicalCollectBuffer& pcb;
+    QueuePairParts& queue_pair;
+    wire::PacketTemplate& packet_template;
+    wire::PacketCause cause;
+    uint32_t mtu;
+    uint8_t port;
+    spec::ServiceType service;
+  };
+
   inline bool can_work();
   inline bool take_packet();
   inline bool serve();
   inline void work_on(const spec::PacketUnit& unit);
+  inline Message message_of(const spec::PacketUnit& unit, QueuePairParts& queue_pair);
   void drop(const spec::PacketUnit& unit);
   inline void end_message(const spec::PacketUnit& unit);
-  inline void build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
-                    const PhysicalCollectBuffer& pcb);
-  inline void note_built(const spec::PacketUnit& unit, TransportRequester& requester,
-                         const PhysicalCollectBuffer& pcb);
-  inline static spec::MessageUnit message_of(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
+  inline size_t send_together(const Message& message, std::span<const spec::PacketUnit> train);
+  inline void build(const Message& message, const spec::PacketUnit& unit);
+  inline void note_built(const Message& message, const spec::PacketUnit& unit);
+  inline static spec::MessageUnit message_unit(const spec::PacketUnit& unit,
+                                               const PhysicalCollectBuffer& pcb);
   inline void end_command(const PhysicalCollectBuffer& pcb);
 
   Counters& counters_;

@@ -2,8 +2,10 @@
 
 #include "hca/port/port_attributes.h"
 #include "spec/contexts.h"
+#include "wire/known_headers.h"
 #include "wire/packet_template.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,9 +13,9 @@
 namespace fpga_verbs::hca {
 
 // The packet templates of queue pairs, each for its peer or for the destination of its last datagram, in a
-// direct-mapped cache. A template for the peer is valid until the queue pair is connected again, which
-// forget() reports, or the port's tables change; a datagram's template is rebuilt when its inputs have
-// changed.
+// direct-mapped cache, with what is known of the headers of packets from the peer. A template for the peer is
+// valid until the queue pair is connected again, which forget() reports, or the port's tables change; a
+// datagram's template is rebuilt when its inputs have changed.
 class PacketTemplates {
 public:
   explicit PacketTemplates(const PortAttributes& attributes) : attributes_(attributes), cache_(cached) {}
@@ -28,6 +30,15 @@ public:
   // A datagram from this queue pair to another one. Valid until the next call.
   wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
                            const spec::AddressVector& destination, uint32_t destination_queue_pair);
+
+  // The known headers of packets from the queue pair's peer, requests or responses, as long as
+  // its template is valid. Null: nothing.
+  wire::KnownHeaders* known_headers(uint32_t queue_pair_number, bool are_responses) {
+    Entry& entry = cache_[queue_pair_number % cached];
+    if (entry.connected != queue_pair_number || entry.version != attributes_.version()) [[unlikely]]
+      return nullptr;
+    return &entry.from_peer[are_responses ? 1 : 0];
+  }
 
   // The queue pair has another peer from now on, or another path to it.
   void forget(uint32_t queue_pair_number) { cache_[queue_pair_number % cached] = {}; }
@@ -46,6 +57,7 @@ private:
     wire::PacketSource source{};
 
     wire::PacketTemplate packet_template{};
+    std::array<wire::KnownHeaders, 2> from_peer{}; // of requests, of responses
   };
 
   void connect(Entry& entry, uint32_t queue_pair_number, const spec::QueuePairControl& control);
