@@ -10,6 +10,7 @@
       "native/hca/collect/collect_buffer_states.cpp",
       "native/hca/collect/collect_group_table.cpp",
       "native/hca/complete/completion.cpp",
+      "native/hca/complete/completion_credits.cpp",
       "native/hca/complete/completion_queue.cpp",
       "native/hca/memory/context_memory.cpp",
       "native/hca/registers/control_registers.cpp",

@@ -16,6 +16,7 @@ template <class Parts> void set_builder(Parts& to, const spec::QueuePairRequeste
   to.requester.set_built_psn(from.built_psn());
 }
 template <class Parts> void set_response(Parts& to, const spec::QueuePairResponder& from) {
+  to.responder.set_advertised_limit(from.advertised_limit());
   to.responder.set_answers_ended(from.answers_ended());
   to.responder.set_read_atomic_head(from.read_atomic_head());
   to.responder.set_repeated_reads_answered(from.repeated_reads_answered());

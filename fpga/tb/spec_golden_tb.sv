@@ -156,6 +156,7 @@ module spec_golden_tb;
     `MEMBER(max_destination_read_atomic)
     `MEMBER(retry_count)
     `MEMBER(receiver_not_ready_retry)
+    `MEMBER(end_to_end_credits)
     `MEMBER(timeout)
     `MEMBER(min_receiver_not_ready_timer)
     `MEMBER(queue_key)
@@ -202,6 +203,7 @@ module spec_golden_tb;
     `MEMBER(message_psn)
     `MEMBER(failure)
     `MEMBER(message_limit)
+    `MEMBER(credit_state)
     if (made !== bits[$bits(made)-1:0]) $fatal(1, "%s is written wrongly: %h", name, made);
   endtask
 
@@ -229,6 +231,7 @@ module spec_golden_tb;
     `MEMBER(repeated_reads_answered)
     `MEMBER(repeated_reads_accepted)
     `MEMBER(read_atomic_kept)
+    `MEMBER(advertised_limit)
     `MEMBER(receive_entry_offset)
     `MEMBER(receive_entry_length)
     `MEMBER(receive_prefetched)
@@ -558,6 +561,7 @@ module spec_golden_tb;
     `MEMBER(path_mtu)
     `MEMBER(drained_event)
     `MEMBER(bind_at_once)
+    `MEMBER(end_to_end_credits)
     `MEMBER(port)
     `MEMBER(partition_key_index)
     `MEMBER(access_flags)

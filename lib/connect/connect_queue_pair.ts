@@ -25,6 +25,11 @@ export interface ConnectionAttributes extends LocalPlace {
   readonly retryCount?: number;
   /** RNR retry count, 0 to 7. Default 7: unlimited. */
   readonly receiverNotReadyRetry?: number;
+  /**
+   * End-to-end flow control (RC): the queue pair sends messages that need a receive only as the peer posts receives, and tells the peer of its own.
+   * Both sides should ask for it; where one does not, the other is not limited. Default false.
+   */
+  readonly endToEndCredits?: boolean;
   /** RDMA READs and atomics outstanding in each direction. Default 16. */
   readonly readAtomics?: number;
   /** Service level, 0 to 15. Default 0. */
@@ -104,6 +109,7 @@ function changesTo(
       ...(isReliable && {
         maxDestinationReadAtomic: readAtomics,
         minReceiverNotReadyTimer: timerOf640Microseconds,
+        ...(attributes.endToEndCredits === true && { endToEndCredits: true }),
       }),
     },
     {

@@ -70,6 +70,8 @@ export class QueuePair {
   private readonly origin: CommandOrigin;
   /** Whether the device has to be told of receives, so that it flushes them. */
   private flushing = false;
+  /** Whether it has to be told of them, so that it can tell the peer. */
+  private givesCredits = false;
   private virtual: number;
   private readonly stall = new Stall();
   private isDestroying = false;
@@ -197,8 +199,10 @@ export class QueuePair {
       input: [encodeQueuePairAttributes(attributes, bindAtOnce)],
     });
     if (attributes.state !== undefined) this.flushing = attributes.state === QueuePairState.error;
+    if (attributes.endToEndCredits !== undefined) this.givesCredits = attributes.endToEndCredits;
     if (attributes.state !== QueuePairState.reset) return;
     if (attributes.newNumber === true) this.virtual = this.query().virtualNumber;
+    this.givesCredits = false;
     this.forgetCompletions();
     this.sendQueue.reset();
     this.receiveQueue?.reset();
@@ -251,7 +255,7 @@ export class QueuePair {
   postReceive(request: ReceiveRequest): number {
     const queue = this.needReceiveQueue();
     const sequenceNumber = queue.post(request);
-    if (this.flushing) queue.doorbell(this.number);
+    if (this.flushing || this.givesCredits) queue.doorbell(this.number);
     return sequenceNumber;
   }
 
@@ -264,7 +268,7 @@ export class QueuePair {
   postPreparedReceive(request: PreparedEntry, wrId: number | bigint): number {
     const queue = this.needReceiveQueue();
     const sequenceNumber = queue.postPrepared(request, wrId);
-    if (this.flushing) queue.doorbell(this.number);
+    if (this.flushing || this.givesCredits) queue.doorbell(this.number);
     return sequenceNumber;
   }
 
@@ -274,7 +278,7 @@ export class QueuePair {
     try {
       return queue.postBatch(requests);
     } finally {
-      if (this.flushing) queue.doorbell(this.number);
+      if (this.flushing || this.givesCredits) queue.doorbell(this.number);
     }
   }
 

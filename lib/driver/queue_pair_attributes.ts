@@ -46,6 +46,12 @@ export interface QueuePairAttributes {
   readonly maxDestinationReadAtomic?: number;
   /** RNR timer, 0 to 31 (InfiniBand volume 1, 9.7.5.2.8). */
   readonly minReceiverNotReadyTimer?: number;
+  /**
+   * End-to-end flow control of a reliable connection (InfiniBand volume 1, 9.7.7.2): ACKs say how many receives are posted, except of a shared
+   * receive queue; SENDs and RDMA WRITEs with immediate go as far as the peer's ACKs allow. Default false: ACKs say nothing, and what they say is
+   * ignored.
+   */
+  readonly endToEndCredits?: boolean;
   /** Number of the peer's queue pair, 24 bits. */
   readonly destinationQueuePair?: number;
   /**
@@ -78,7 +84,7 @@ export type QueuePairQuery = Required<
  * @param bindAtOnce the device refuses a change to RTR that would wait for the number
  */
 export function encodeQueuePairAttributes(attributes: QueuePairAttributes, bindAtOnce: boolean): Uint8Array {
-  const { addressVector, drainedEvent, newNumber, ...numbers } = attributes;
+  const { addressVector, drainedEvent, endToEndCredits, newNumber, ...numbers } = attributes;
   const given = Object.keys(attributes).filter(
     (name) => Reflect.get(attributes, name) !== undefined && (name !== 'newNumber' || newNumber === true),
   );
@@ -86,6 +92,7 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes, bindA
     attribute_mask:
       given.reduce((mask, name) => mask | (1 << Reflect.get(QueuePairAttribute, name)), 0) >>> 0,
     drained_event: drainedEvent === true ? 1 : 0,
+    end_to_end_credits: endToEndCredits === true ? 1 : 0,
     bind_at_once: bindAtOnce ? 1 : 0,
     ...(addressVector === undefined ? {} : { address_vector: encodeAddressVector(addressVector) }),
     ...Object.fromEntries(
@@ -117,6 +124,7 @@ export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
     maxDestinationReadAtomic: value('maxDestinationReadAtomic'),
     minReceiverNotReadyTimer: value('minReceiverNotReadyTimer'),
     destinationQueuePair: value('destinationQueuePair'),
+    endToEndCredits: value('endToEndCredits') === 1,
     next: value('next'),
     posted: value('posted'),
     acknowledged: value('acknowledged'),

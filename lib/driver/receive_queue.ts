@@ -68,7 +68,7 @@ export class ReceiveQueue extends ReceivePoster {
     this.completed = sequenceNumber;
   }
 
-  /** Tells the device of what is posted: needed only where it does not look for itself, in the error state. One crossing. */
+  /** Tells the device of what is posted: needed only where it does not look for itself, in the error state and for end-to-end credits. One crossing. */
   doorbell(queuePairNumber: number): void {
     this.device.page.writeHalves(UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET, queuePairNumber, this.next);
   }

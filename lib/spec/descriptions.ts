@@ -286,6 +286,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'destination_queue_pair', value: 20, doc: 'Peer.' },
       { name: 'rate_limit', value: 25, doc: 'Rate limit (not implemented).' },
       { name: 'new_number', value: 26, doc: 'With state RESET, on a connected service: assigns a new peer-visible number, in addition to those in time-wait. The attribute has no value and no bit in ibv_qp_attr_mask.' },
+      { name: 'end_to_end_credits', value: 27, doc: 'End-to-end flow control of a reliable connection. No bit in ibv_qp_attr_mask.' },
     ],
   },
   {
@@ -528,6 +529,16 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'receiver_not_ready', value: 4, doc: 'The peer sent an RNR NAK.' },
       { name: 'message_limit', value: 5, doc: 'The peer has not granted credit for the message.' },
       { name: 'local_operation', value: 6, doc: 'A bind or local invalidate waits for all earlier work requests to complete.' },
+    ],
+  },
+  {
+    name: 'credit_state',
+    width: 2,
+    doc: 'End-to-end flow control of a requester (InfiniBand volume 1, 9.7.7.2).',
+    values: [
+      { name: 'unlimited', value: 0, doc: 'The peer gives no credits.' },
+      { name: 'limited', value: 1, doc: 'Messages that need a receive work request go up to the limit; one more, if nothing is outstanding.' },
+      { name: 'waiting', value: 2, doc: 'The limit is reached and nothing is outstanding: credits, or the timer, end the wait.' },
     ],
   },
   {
@@ -1007,6 +1018,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'max_destination_read_atomic', bit: 544, width: 8, count: 1, shape: 'number', doc: 'Responder resources.' },
       { name: 'retry_count', bit: 552, width: 3, count: 1, shape: 'number', doc: 'Retries.' },
       { name: 'receiver_not_ready_retry', bit: 555, width: 3, count: 1, shape: 'number', doc: 'RNR retries; 7: unlimited.' },
+      { name: 'end_to_end_credits', bit: 558, width: 1, count: 1, shape: 'number', doc: 'End-to-end flow control: its ACKs carry credits, and its requests obey those of the peer.' },
       { name: 'timeout', bit: 560, width: 5, count: 1, shape: 'number', doc: 'Local ACK timeout.' },
       { name: 'min_receiver_not_ready_timer', bit: 565, width: 5, count: 1, shape: 'number', doc: 'RNR timer.' },
       { name: 'queue_key', bit: 576, width: 32, count: 1, shape: 'number', doc: 'Q_Key.' },
@@ -1057,6 +1069,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'message_psn', bit: 64, width: 24, count: 1, shape: 'number', doc: 'First PSN of the oldest unacknowledged message.' },
       { name: 'failure', bit: 88, width: 8, count: 1, shape: 'number', enumeration: 'completion_status', doc: 'Status of the oldest message once its last packet is through; success: no failure.' },
       { name: 'message_limit', bit: 96, width: 24, count: 1, shape: 'number', doc: 'End-to-end credit: highest SSN allowed.' },
+      { name: 'credit_state', bit: 120, width: 2, count: 1, shape: 'number', enumeration: 'credit_state', doc: 'Whether message_limit holds.' },
     ],
   },
   {
@@ -1086,6 +1099,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'repeated_reads_answered', bit: 288, width: 8, count: 1, shape: 'number', doc: 'Duplicate READs answered, modulo 256.' },
       { name: 'repeated_reads_accepted', bit: 296, width: 8, count: 1, shape: 'number', doc: 'Duplicate READs accepted, modulo 256.' },
       { name: 'read_atomic_kept', bit: 304, width: 5, count: 1, shape: 'number', doc: 'Newest READs and atomics that a duplicate may request again, at most 16.' },
+      { name: 'advertised_limit', bit: 320, width: 24, count: 1, shape: 'number', doc: 'End-to-end credit: highest SSN that an ACK has allowed the peer.' },
       { name: 'receive_entry_offset', bit: 960, width: 32, count: 1, shape: 'number', unit: 'bytes', doc: 'Place of the receive entry taken last.' },
       { name: 'receive_entry_length', bit: 992, width: 10, count: 1, shape: 'number', unit: 'bytes', doc: 'Its length.' },
       { name: 'receive_prefetched', bit: 1002, width: 4, count: 1, shape: 'number', unit: 'entries', doc: 'References from receive_head on that descriptor_fetch has read already.' },
@@ -1463,6 +1477,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'path_mtu', bit: 40, width: 4, count: 1, shape: 'number', enumeration: 'path_mtu', doc: 'Path MTU.' },
       { name: 'drained_event', bit: 44, width: 1, count: 1, shape: 'number', doc: 'SQD: ask for the SQ_DRAINED event.' },
       { name: 'bind_at_once', bit: 45, width: 1, count: 1, shape: 'number', doc: 'RTR of a connected service: the number that peers know is bound at once; while it is in time-wait, the command is refused and does not wait.' },
+      { name: 'end_to_end_credits', bit: 46, width: 1, count: 1, shape: 'number', doc: 'End-to-end flow control: its ACKs carry credits, and its requests obey those of the peer.' },
       { name: 'port', bit: 64, width: 8, count: 1, shape: 'number', doc: 'Port.' },
       { name: 'partition_key_index', bit: 72, width: 16, count: 1, shape: 'number', doc: 'P_Key index.' },
       { name: 'access_flags', bit: 88, width: 8, count: 1, shape: 'number', doc: 'Remote rights.' },

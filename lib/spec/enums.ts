@@ -367,6 +367,8 @@ export const QueuePairAttribute = {
   rateLimit: 25,
   /** With state RESET, on a connected service: assigns a new peer-visible number, in addition to those in time-wait. The attribute has no value and no bit in ibv_qp_attr_mask. */
   newNumber: 26,
+  /** End-to-end flow control of a reliable connection. No bit in ibv_qp_attr_mask. */
+  endToEndCredits: 27,
 } as const;
 export type QueuePairAttribute = (typeof QueuePairAttribute)[keyof typeof QueuePairAttribute];
 
@@ -766,6 +768,20 @@ export type SendHold = (typeof SendHold)[keyof typeof SendHold];
 
 /** Names of the values of {@link SendHold}, as code writes them. */
 export const sendHoldNames = namesOf(SendHold);
+
+/** End-to-end flow control of a requester (InfiniBand volume 1, 9.7.7.2). */
+export const CreditState = {
+  /** The peer gives no credits. */
+  unlimited: 0,
+  /** Messages that need a receive work request go up to the limit; one more, if nothing is outstanding. */
+  limited: 1,
+  /** The limit is reached and nothing is outstanding: credits, or the timer, end the wait. */
+  waiting: 2,
+} as const;
+export type CreditState = (typeof CreditState)[keyof typeof CreditState];
+
+/** Names of the values of {@link CreditState}, as code writes them. */
+export const creditStateNames = namesOf(CreditState);
 
 /** Room that a queue pair needs before the device fetches its next command. */
 export const RoomWait = {

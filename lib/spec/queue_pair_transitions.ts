@@ -34,7 +34,7 @@ export const queuePairTransitions: readonly QueuePairTransition[] = [
     from: QueuePairState.init,
     to: QueuePairState.readyToReceive,
     required: ['addressVector', 'pathMtu', 'destinationQueuePair', 'receivePsn', 'maxDestinationReadAtomic', 'minReceiverNotReadyTimer'],
-    optional: ['partitionKeyIndex', 'accessFlags'],
+    optional: ['partitionKeyIndex', 'accessFlags', 'endToEndCredits'],
   },
   {
     service: ServiceType.reliableConnection,

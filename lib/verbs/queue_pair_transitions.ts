@@ -117,7 +117,7 @@ function checkValues(attributes: QueuePairAttributes): void {
     const value: unknown = Reflect.get(attributes, name);
     if (value !== undefined) checkRange('modifyQueuePair', name, value, 0, most);
   }
-  for (const name of ['drainedEvent', 'newNumber'] as const) {
+  for (const name of ['drainedEvent', 'endToEndCredits', 'newNumber'] as const) {
     const value: unknown = attributes[name];
     if (value !== undefined && typeof value !== 'boolean') {
       throw invalidArgument('modifyQueuePair', name, 'true or false', value);

@@ -145,6 +145,7 @@ struct alignas(8) QueuePairControl {
   static constexpr unsigned max_destination_read_atomic_bit = 544, max_destination_read_atomic_width = 8;
   static constexpr unsigned retry_count_bit = 552, retry_count_width = 3;
   static constexpr unsigned receiver_not_ready_retry_bit = 555, receiver_not_ready_retry_width = 3;
+  static constexpr unsigned end_to_end_credits_bit = 558, end_to_end_credits_width = 1;
   static constexpr unsigned timeout_bit = 560, timeout_width = 5;
   static constexpr unsigned min_receiver_not_ready_timer_bit = 565, min_receiver_not_ready_timer_width = 5;
   static constexpr unsigned queue_key_bit = 576, queue_key_width = 32;
@@ -293,6 +294,10 @@ struct alignas(8) QueuePairControl {
   constexpr uint32_t receiver_not_ready_retry() const { return (dwords[17] >> 11) & 0x7u; }
   constexpr void set_receiver_not_ready_retry(uint32_t value) { dwords[17] = (dwords[17] & 0xffffc7ffu) | ((value & 0x7u) << 11); }
 
+  /// End-to-end flow control: its ACKs carry credits, and its requests obey those of the peer.
+  constexpr uint32_t end_to_end_credits() const { return (dwords[17] >> 14) & 0x1u; }
+  constexpr void set_end_to_end_credits(uint32_t value) { dwords[17] = (dwords[17] & 0xffffbfffu) | ((value & 0x1u) << 14); }
+
   /// Local ACK timeout.
   constexpr uint32_t timeout() const { return (dwords[17] >> 16) & 0x1fu; }
   constexpr void set_timeout(uint32_t value) { dwords[17] = (dwords[17] & 0xffe0ffffu) | ((value & 0x1fu) << 16); }
@@ -325,7 +330,7 @@ struct alignas(8) QueuePairControl {
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[2] & 0xfff0e0e0u) | (dwords[3] & 0xff000000u) | (dwords[4] & 0xff000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xff000000u) | (dwords[17] & 0xfc00c000u) | (dwords[19] & 0xff000000u) | dwords[34] | dwords[35] | dwords[36] | dwords[37] | dwords[38] | dwords[39] | dwords[40] | dwords[41] | dwords[42] | dwords[43] | dwords[44] | dwords[45] | dwords[46] | dwords[47]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[2] & 0xfff0e0e0u) | (dwords[3] & 0xff000000u) | (dwords[4] & 0xff000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xff000000u) | (dwords[17] & 0xfc008000u) | (dwords[19] & 0xff000000u) | dwords[34] | dwords[35] | dwords[36] | dwords[37] | dwords[38] | dwords[39] | dwords[40] | dwords[41] | dwords[42] | dwords[43] | dwords[44] | dwords[45] | dwords[46] | dwords[47]) == 0; }
 
   constexpr bool operator==(const QueuePairControl&) const = default;
 };
@@ -433,6 +438,7 @@ struct alignas(8) QueuePairCompletion {
   static constexpr unsigned message_psn_bit = 64, message_psn_width = 24;
   static constexpr unsigned failure_bit = 88, failure_width = 8;
   static constexpr unsigned message_limit_bit = 96, message_limit_width = 24;
+  static constexpr unsigned credit_state_bit = 120, credit_state_width = 2;
 
   std::array<uint32_t, 16> dwords{};
 
@@ -484,8 +490,12 @@ struct alignas(8) QueuePairCompletion {
   constexpr uint32_t message_limit() const { return dwords[3] & 0xffffffu; }
   constexpr void set_message_limit(uint32_t value) { dwords[3] = (dwords[3] & 0xff000000u) | (value & 0xffffffu); }
 
+  /// Whether message_limit holds.
+  constexpr CreditState credit_state() const { return static_cast<CreditState>((dwords[3] >> 24) & 0x3u); }
+  constexpr void set_credit_state(CreditState value) { dwords[3] = (dwords[3] & 0xfcffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 24); }
+
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[3] & 0xff000000u) | dwords[4] | dwords[5] | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[3] & 0xfc000000u) | dwords[4] | dwords[5] | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const QueuePairCompletion&) const = default;
 };
@@ -516,6 +526,7 @@ struct alignas(8) QueuePairResponder {
   static constexpr unsigned repeated_reads_answered_bit = 288, repeated_reads_answered_width = 8;
   static constexpr unsigned repeated_reads_accepted_bit = 296, repeated_reads_accepted_width = 8;
   static constexpr unsigned read_atomic_kept_bit = 304, read_atomic_kept_width = 5;
+  static constexpr unsigned advertised_limit_bit = 320, advertised_limit_width = 24;
   static constexpr unsigned receive_entry_offset_bit = 960, receive_entry_offset_width = 32;
   static constexpr unsigned receive_entry_length_bit = 992, receive_entry_length_width = 10;
   static constexpr unsigned receive_prefetched_bit = 1002, receive_prefetched_width = 4;
@@ -608,6 +619,10 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t read_atomic_kept() const { return (dwords[9] >> 16) & 0x1fu; }
   constexpr void set_read_atomic_kept(uint32_t value) { dwords[9] = (dwords[9] & 0xffe0ffffu) | ((value & 0x1fu) << 16); }
 
+  /// End-to-end credit: highest SSN that an ACK has allowed the peer. Written by response.
+  constexpr uint32_t advertised_limit() const { return dwords[10] & 0xffffffu; }
+  constexpr void set_advertised_limit(uint32_t value) { dwords[10] = (dwords[10] & 0xff000000u) | (value & 0xffffffu); }
+
   /// Place of the receive entry taken last. Unit: bytes. Written by descriptor_fetch.
   constexpr uint32_t receive_entry_offset() const { return dwords[30]; }
   constexpr void set_receive_entry_offset(uint32_t value) { dwords[30] = value; }
@@ -633,7 +648,7 @@ struct alignas(8) QueuePairResponder {
   constexpr void set_last_entry_reached(uint32_t value) { dwords[31] = (dwords[31] & 0x7fffffffu) | ((value & 0x1u) << 31); }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0xff000000u) | (dwords[9] & 0xffe00000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0xff000000u) | (dwords[9] & 0xffe00000u) | (dwords[10] & 0xff000000u) | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29]) == 0; }
 
   constexpr bool operator==(const QueuePairResponder&) const = default;
 };

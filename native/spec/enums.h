@@ -381,6 +381,7 @@ enum class QueuePairAttribute : uint8_t {
   destination_queue_pair = 20,  ///< Peer.
   rate_limit = 25,  ///< Rate limit (not implemented).
   new_number = 26,  ///< With state RESET, on a connected service: assigns a new peer-visible number, in addition to those in time-wait. The attribute has no value and no bit in ibv_qp_attr_mask.
+  end_to_end_credits = 27,  ///< End-to-end flow control of a reliable connection. No bit in ibv_qp_attr_mask.
 };
 
 /// Name of a value in the specification; "unknown" if it has none.
@@ -409,6 +410,7 @@ constexpr const char* name(QueuePairAttribute value) {
     case QueuePairAttribute::destination_queue_pair: return "destination_queue_pair";
     case QueuePairAttribute::rate_limit: return "rate_limit";
     case QueuePairAttribute::new_number: return "new_number";
+    case QueuePairAttribute::end_to_end_credits: return "end_to_end_credits";
   }
   return "unknown";
 }
@@ -848,6 +850,23 @@ constexpr const char* name(SendHold value) {
     case SendHold::receiver_not_ready: return "receiver_not_ready";
     case SendHold::message_limit: return "message_limit";
     case SendHold::local_operation: return "local_operation";
+  }
+  return "unknown";
+}
+
+/// End-to-end flow control of a requester (InfiniBand volume 1, 9.7.7.2). 2 bits.
+enum class CreditState : uint8_t {
+  unlimited = 0,  ///< The peer gives no credits.
+  limited = 1,  ///< Messages that need a receive work request go up to the limit; one more, if nothing is outstanding.
+  waiting = 2,  ///< The limit is reached and nothing is outstanding: credits, or the timer, end the wait.
+};
+
+/// Name of a value in the specification; "unknown" if it has none.
+constexpr const char* name(CreditState value) {
+  switch (value) {
+    case CreditState::unlimited: return "unlimited";
+    case CreditState::limited: return "limited";
+    case CreditState::waiting: return "waiting";
   }
   return "unknown";
 }

@@ -399,6 +399,7 @@ struct alignas(8) QueuePairAttributes {
   static constexpr unsigned path_mtu_bit = 40, path_mtu_width = 4;
   static constexpr unsigned drained_event_bit = 44, drained_event_width = 1;
   static constexpr unsigned bind_at_once_bit = 45, bind_at_once_width = 1;
+  static constexpr unsigned end_to_end_credits_bit = 46, end_to_end_credits_width = 1;
   static constexpr unsigned port_bit = 64, port_width = 8;
   static constexpr unsigned partition_key_index_bit = 72, partition_key_index_width = 16;
   static constexpr unsigned access_flags_bit = 88, access_flags_width = 8;
@@ -447,6 +448,10 @@ struct alignas(8) QueuePairAttributes {
   /// RTR of a connected service: the number that peers know is bound at once; while it is in time-wait, the command is refused and does not wait.
   constexpr uint32_t bind_at_once() const { return (dwords[1] >> 13) & 0x1u; }
   constexpr void set_bind_at_once(uint32_t value) { dwords[1] = (dwords[1] & 0xffffdfffu) | ((value & 0x1u) << 13); }
+
+  /// End-to-end flow control: its ACKs carry credits, and its requests obey those of the peer.
+  constexpr uint32_t end_to_end_credits() const { return (dwords[1] >> 14) & 0x1u; }
+  constexpr void set_end_to_end_credits(uint32_t value) { dwords[1] = (dwords[1] & 0xffffbfffu) | ((value & 0x1u) << 14); }
 
   /// Port.
   constexpr uint32_t port() const { return dwords[2] & 0xffu; }
@@ -544,7 +549,7 @@ struct alignas(8) QueuePairAttributes {
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffffc000u) | (dwords[3] & 0xe0000000u) | (dwords[4] & 0xe0000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xffc00000u) | (dwords[12] & 0xff000000u) | (dwords[13] & 0xff000000u) | (dwords[14] & 0xff000000u) | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffff8000u) | (dwords[3] & 0xe0000000u) | (dwords[4] & 0xe0000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xffc00000u) | (dwords[12] & 0xff000000u) | (dwords[13] & 0xff000000u) | (dwords[14] & 0xff000000u) | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19]) == 0; }
 
   constexpr bool operator==(const QueuePairAttributes&) const = default;
 };

@@ -19,7 +19,7 @@ struct QueuePairTransition {
 inline constexpr QueuePairTransition queue_pair_transitions[] = {
     {ServiceType::reliable_connection, QueuePairState::reset, QueuePairState::init, 0x38u, 0x0u},
     {ServiceType::reliable_connection, QueuePairState::init, QueuePairState::init, 0x0u, 0x38u},
-    {ServiceType::reliable_connection, QueuePairState::init, QueuePairState::ready_to_receive, 0x129180u, 0x18u},
+    {ServiceType::reliable_connection, QueuePairState::init, QueuePairState::ready_to_receive, 0x129180u, 0x8000018u},
     {ServiceType::reliable_connection, QueuePairState::ready_to_receive, QueuePairState::ready_to_send, 0x12e00u, 0x8008u},
     {ServiceType::reliable_connection, QueuePairState::ready_to_send, QueuePairState::ready_to_send, 0x0u, 0x8008u},
     {ServiceType::reliable_connection, QueuePairState::ready_to_send, QueuePairState::send_queue_drained, 0x0u, 0x4u},

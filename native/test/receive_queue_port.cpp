@@ -45,8 +45,8 @@ Napi::Function ReceiveQueuePort::define(Napi::Env env) {
                          InstanceMethod("take", &P::take),
                          InstanceMethod("taken", &P::taken),
                          InstanceMethod("doorbell", &P::doorbell),
-                         InstanceMethod("takeFlush", &P::take_flush),
-                         InstanceMethod("wasWokenForFlush", &P::was_woken_for_flush),
+                         InstanceMethod("takeDoorbell", &P::take_doorbell),
+                         InstanceMethod("wasWokenByDoorbell", &P::was_woken_by_doorbell),
                          InstanceMethod("accept", &P::accept),
                          InstanceMethod("step", &P::step),
                          InstanceMethod("takePlaced", &P::take_placed),
@@ -179,17 +179,17 @@ Napi::Value ReceiveQueuePort::doorbell(const Napi::CallbackInfo& info) {
                             device_.descriptor_fetch.doorbell(number(info, 0), {big_number(info[1])}));
 }
 
-Napi::Value ReceiveQueuePort::take_flush(const Napi::CallbackInfo& info) {
-  const auto flush = device_.descriptor_fetch.take_flush();
-  if (!flush)
+Napi::Value ReceiveQueuePort::take_doorbell(const Napi::CallbackInfo& info) {
+  const auto rung = device_.descriptor_fetch.take_doorbell();
+  if (!rung)
     return info.Env().Null();
   auto value = Napi::Object::New(info.Env());
-  value["underlyingFunction"] = flush->underlying_function;
-  value["queuePairNumber"] = flush->queue_pair_number;
+  value["underlyingFunction"] = rung->underlying_function;
+  value["queuePairNumber"] = rung->queue_pair_number;
   return value;
 }
 
-Napi::Value ReceiveQueuePort::was_woken_for_flush(const Napi::CallbackInfo& info) {
+Napi::Value ReceiveQueuePort::was_woken_by_doorbell(const Napi::CallbackInfo& info) {
   const unsigned receive = block_of(device_, "receive")->number;
   const bool woken = device_.ready.is_awake(receive);
   device_.ready.sleep(receive);

@@ -32,8 +32,8 @@ private:
   Napi::Value take(const Napi::CallbackInfo& info);
   Napi::Value taken(const Napi::CallbackInfo& info);
   Napi::Value doorbell(const Napi::CallbackInfo& info);
-  Napi::Value take_flush(const Napi::CallbackInfo& info);
-  Napi::Value was_woken_for_flush(const Napi::CallbackInfo& info);
+  Napi::Value take_doorbell(const Napi::CallbackInfo& info);
+  Napi::Value was_woken_by_doorbell(const Napi::CallbackInfo& info);
 
   Napi::Value accept(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);

@@ -124,6 +124,7 @@ void move_queue_pair_control(SpecMove& move, QueuePairControl& format) {
   SPEC_NUMBER(max_destination_read_atomic)
   SPEC_NUMBER(retry_count)
   SPEC_NUMBER(receiver_not_ready_retry)
+  SPEC_NUMBER(end_to_end_credits)
   SPEC_NUMBER(timeout)
   SPEC_NUMBER(min_receiver_not_ready_timer)
   SPEC_NUMBER(queue_key)
@@ -162,6 +163,7 @@ void move_queue_pair_completion(SpecMove& move, QueuePairCompletion& format) {
   SPEC_NUMBER(message_psn)
   SPEC_NUMBER(failure)
   SPEC_NUMBER(message_limit)
+  SPEC_NUMBER(credit_state)
 }
 
 void move_queue_pair_responder(SpecMove& move, QueuePairResponder& format) {
@@ -185,6 +187,7 @@ void move_queue_pair_responder(SpecMove& move, QueuePairResponder& format) {
   SPEC_NUMBER(repeated_reads_answered)
   SPEC_NUMBER(repeated_reads_accepted)
   SPEC_NUMBER(read_atomic_kept)
+  SPEC_NUMBER(advertised_limit)
   SPEC_NUMBER(receive_entry_offset)
   SPEC_NUMBER(receive_entry_length)
   SPEC_NUMBER(receive_prefetched)
@@ -418,6 +421,7 @@ void move_queue_pair_attributes(SpecMove& move, QueuePairAttributes& format) {
   SPEC_NUMBER(path_mtu)
   SPEC_NUMBER(drained_event)
   SPEC_NUMBER(bind_at_once)
+  SPEC_NUMBER(end_to_end_credits)
   SPEC_NUMBER(port)
   SPEC_NUMBER(partition_key_index)
   SPEC_NUMBER(access_flags)

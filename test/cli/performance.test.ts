@@ -63,6 +63,26 @@ describe.each(operations)('hca lat %s', (operation) => {
   });
 });
 
+describe('end-to-end credits', () => {
+  it.each(['lat', 'bw'])('hca %s send compares messages, and says that it has them', async (command) => {
+    const words = [
+      command,
+      'send',
+      '--iters',
+      '60',
+      '--warmup',
+      '4',
+      '--chk',
+      '-r',
+      '4',
+      '--end-to-end-credits',
+    ];
+    const { exitCode, error, out } = await runHca([...words, '--device', board('shared')]);
+    expect([exitCode, error]).toEqual([0, '']);
+    expect(out).toMatch(/End-to-end credits: +on\n/);
+  });
+});
+
 describe.each([
   ['UC', 'send', 2],
   ['UC', 'write', 2],
@@ -222,6 +242,16 @@ describe('hca lat and hca bw', () => {
     [['lat', 'read', '-c', 'UC'], 2, /UC does not support read: use --connection RC\n$/],
     [['bw', 'atomic', '-c', 'UC'], 2, /UC does not support atomic: use --connection RC\n$/],
     [['bw', 'write', '-c', 'UD'], 2, /a datagram can only be a send, not write: use --connection RC\n$/],
+    [
+      ['bw', 'write', '--end-to-end-credits'],
+      2,
+      /only SENDs of a reliable connection need credits: leave out/,
+    ],
+    [
+      ['lat', 'send', '-c', 'UC', '--end-to-end-credits'],
+      2,
+      /only SENDs of a reliable connection need credits/,
+    ],
     [['lat', 'send', '-c', 'UD', '-s', '4097'], 2, /one packet: --size is 4097, but must be 1 to 4096\n$/],
     [['lat', 'send', '-i', '9', ...device], 1, /port/],
     [['bw', 'send', '--device', 'usb:1'], 1, /no backend "usb"/],

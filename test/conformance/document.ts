@@ -13,6 +13,37 @@ function differences({ rows }: Section): string[] {
   return [...by].map(([linux, what]) => cells(what.join('; '), linux));
 }
 
+const credits: readonly string[] = [
+  '## End-to-end credits',
+  '',
+  'A fast sender overruns a slow receiver: each SEND that finds no receive work request costs an RNR NAK, a wait and a retransmission. With end-to-end credits (InfiniBand volume 1, 9.7.7.2) the ACKs of a queue pair with its own receive queue say how many receive work requests are posted beyond those that the messages counted by the MSN have taken. The 5-bit code stands for 0, 1, 2, 3, 4, 6, 8, 12, 16 … 32768, rounded down. The requester sends SENDs and RDMA WRITEs with immediate with an SSN up to MSN + credits. RDMA WRITEs without immediate, READs and atomics are not limited.',
+  '',
+  '```ts',
+  'connectQueuePair(queuePair, own, peer, { endToEndCredits: true });',
+  '```',
+  '',
+  'Both sides should ask for it. If one does not, its ACKs have the code 11111b, and the other is limited only until the first of them; so it is with a shared receive queue. `queuePair.query().endToEndCredits` tells whether it is on. The default is off: the driver then rings no doorbell for receives.',
+  '',
+  '- The device does not read host memory for an ACK. It counts up to its copy of the tail of the receive queue, which it updates when it fetches descriptors and when the driver rings the receive doorbell. With end-to-end credits the driver rings it for each call of `postReceive`. A program that does not ring it gives a lower bound.',
+  '- The first message goes without credits, to ask. At the limit, a message that needs credits is handed back to the send queue and holds no execution credit; `hca why` says that the peer has not granted credit for the message. ACKs bring more credits.',
+  '- When receives are posted and the peer has used up its credits, the responder sends an unsolicited ACK. It may be lost. A requester with nothing outstanding therefore waits as long as its local ACK timeout, then sends one message to ask. If that finds no receive, the RNR NAK is handled as ever.',
+  '',
+  'A sender with 128 SENDs posted, and a receiver with 4 receives (two CPUs under load):',
+  '',
+  '```',
+  '$ hca bw send -n 200 --warmup 0 -s 64 -r 4',
+  '…',
+  '#bytes      #iterations  BW peak[MB/sec]  BW average[MB/sec]  MsgRate[Mpps]',
+  '64          200          0.11             0.11                0.001759',
+  '$ hca bw send -n 200 --warmup 0 -s 64 -r 4 --end-to-end-credits',
+  '…',
+  '64          200          0.71             0.71                0.011582',
+  '```',
+  '',
+  '`npx vitest run test/verbs/end_to_end_credits` counts the RNR NAKs of such a pair: none with credits, more than one for every second message without.',
+  '',
+];
+
 /** docs/transport-conformance.md */
 export function conformanceDocument(): string {
   const table = sections.map((section) =>
@@ -57,8 +88,10 @@ export function conformanceDocument(): string {
     '- A response with a reserved syndrome, or with NAK code 4 (reliable datagram) on another service, is a bad response. So is a READ response or atomic response whose AETH is not an ACK: a responder sends a NAK in an acknowledge packet.',
     '- After a READ is resumed in the middle, its first response is a first or only packet. The requester also accepts a late middle or last packet of the earlier request.',
     '- A receive that is too small for a message of an unreliable service completes with a local length error (class E), even if it is not from a shared queue.',
-    '- The requester does not use end-to-end credits: it ignores the credit count of an ACK.',
+    '- Without end-to-end credits, the default, an ACK has the credit count 11111b, and the requester ignores that of its peer.',
+    '- At the limit of its credits a requester with nothing outstanding waits for an unsolicited ACK as long as the local ACK timeout, then sends one whole message to ask.',
     '',
+    ...credits,
     '## The local ACK timeout of a path',
     '',
     "A requester with a short local ACK timeout repeats packets that are not lost; with a long one it notices a loss late. With `packetLifetime`, `connectQueuePair` sets the shortest timeout that covers a packet's way to the peer and back and the work of the peer (InfiniBand volume 1, 9.7.6.1.3): 4.096 µs × 2^timeout ≥ 2 × packet lifetime + target ACK delay. The device reports its target ACK delay (`local_ca_ack_delay` of `ibv_query_device`), and `addressOf()` tells it to the peer. Both are exponents of 4.096 µs, as in a path record. A loss is detected between one and four times the timeout.",

@@ -1,3 +1,4 @@
+import { creditingResponder, limitedRequester } from './end_to_end_credits.ts';
 import { acknowledgements } from './requester_acknowledgements.ts';
 import { failures } from './requester_failures.ts';
 import { responses } from './requester_responses.ts';
@@ -13,11 +14,13 @@ export const sections: readonly Section[] = [
   inOrder,
   outOfOrder,
   refusals,
+  creditingResponder,
   unreliableConnection,
   unreliableDatagram,
   acknowledgements,
   responses,
   retries,
   failures,
+  limitedRequester,
   unacknowledged,
 ];

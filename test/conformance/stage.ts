@@ -211,13 +211,14 @@ export class Stage {
       ...(isReliable && {
         maxDestinationReadAtomic: setup.resources ?? 16,
         minReceiverNotReadyTimer: 12,
+        ...(setup.credits === true && { endToEndCredits: true }),
       }),
     });
     queuePair.modify({
       state: QueuePairState.readyToSend,
       sendPsn: this.start,
       ...(isReliable && {
-        timeout: 14,
+        timeout: setup.timeout ?? 14,
         retryCount: setup.retries ?? 7,
         receiverNotReadyRetry: setup.rnrRetries ?? 7,
         maxReadAtomic: setup.depth ?? 16,

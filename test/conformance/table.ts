@@ -35,6 +35,10 @@ export interface Setup {
   readonly retries?: number;
   /** RNR retry count; default 7, unlimited. */
   readonly rnrRetries?: number;
+  /** Local ACK timeout; default 14. */
+  readonly timeout?: number;
+  /** End-to-end credits. */
+  readonly credits?: boolean;
   /** The board coalesces acknowledgements. */
   readonly coalescing?: boolean;
   /** The 64-bit number in the first 8 bytes of target. */

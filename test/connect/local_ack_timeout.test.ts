@@ -1,4 +1,5 @@
-// Timeouts of reliable connections: the local ACK timeout holds twice the packet lifetime and the peer's target ACK delay (InfiniBand volume 1, 9.7.6.1.3).
+// Timeouts of reliable connections: the transport timer Ttr = 4.096 µs × 2^(local ACK timeout) holds twice the packet lifetime and the peer's target ACK
+// delay (InfiniBand volume 1, 9.7.6.1.3).
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
@@ -66,6 +67,47 @@ describe('a connection that is given the packet lifetime of its path', () => {
     board.advanceTime(3 * time(7));
     expect(settle(other)).toMatchObject([{ status: CompletionStatus.success }]);
   });
+
+  it.each([
+    [3, 3],
+    [2, 7],
+    [6, 2],
+  ])(
+    'of 4.096 µs × 2^%i and a target ACK delay of 4.096 µs × 2^%i repeats no packet that takes its whole time, and a lost one after Ttr to 4 Ttr',
+    (packetLifetime, targetAckDelay) => {
+      const [one, other] = makeEnds();
+      const [own, peer] = addressesOf([one, other]);
+      connectQueuePair(one.queuePair, own!, { ...peer!, targetAckDelay }, { packetLifetime });
+      connectQueuePair(other.queuePair, peer!, own!, { packetLifetime });
+      const shortest = 2 * time(packetLifetime) + time(targetAckDelay);
+      const ends = [one, other].map(({ verbs }) => verbs.board);
+      const [board] = ends as [(typeof ends)[number]];
+      for (const each of ends) each.impair({ delay: time(packetLifetime) });
+      board.startPacketTrace(100);
+      const send = (): void => one.queuePair.postSend({ opcode: Opcode.send, signaled: true });
+      const timesOfSends = (): number[] =>
+        board
+          .takePackets()
+          .filter(({ direction }) => direction === 'out')
+          .map((packet) => Number(packet.time));
+      other.queuePair.postReceive([{}, {}]);
+      send();
+      board.runUntilIdle();
+      board.advanceTime(20 * shortest);
+      expect(settle(one)).toMatchObject([{ status: CompletionStatus.success }]);
+      expect(timesOfSends()).toHaveLength(1);
+      for (const each of ends) each.clearImpairments();
+      ends[1]!.impair({ loss: 1, count: 1 });
+      send();
+      board.runUntilIdle();
+      board.advanceTime(20 * shortest);
+      const [first, second, ...more] = timesOfSends();
+      expect(more).toEqual([]);
+      expect(second! - first!).toBeGreaterThanOrEqual(shortest);
+      expect(second! - first!).toBeLessThanOrEqual(4 * time(one.queuePair.query().timeout));
+      expect(settle(one)).toMatchObject([{ status: CompletionStatus.success }]);
+    },
+  );
 
   it('is refused where the timeout is given too, or no device says its target ACK delay', () => {
     const [one, other] = makeEnds();

@@ -236,8 +236,8 @@ describe('the receive doorbell', () => {
     for (let number = 0; number < 8; ++number) queue.post();
     expect(queue.doorbell()).toBe(true);
     expect(queue.accessesOf(() => expect(queue.take()).not.toBeNull())).toBe(1);
-    expect(queue.port.wasWokenForFlush()).toBe(false);
-    expect(queue.port.takeFlush()).toBeNull();
+    expect(queue.port.wasWokenByDoorbell()).toBe(false);
+    expect(queue.port.takeDoorbell()).toBeNull();
   });
 
   it('is ignored when it is not ahead of the known tail, or too far ahead', () => {
@@ -260,7 +260,7 @@ describe('the receive doorbell', () => {
     expect(queue.doorbell(1, { underlyingFunction: 2 })).toBe(false);
     queue.port.resetFunction(1);
     expect(queue.doorbell(1)).toBe(false);
-    expect(queue.port.takeFlush()).toBeNull();
+    expect(queue.port.takeDoorbell()).toBeNull();
   });
 
   it('brings nothing to a queue pair in RESET: it was rung before', () => {
@@ -282,21 +282,21 @@ describe('the receive doorbell', () => {
     for (const { underlyingFunction, number } of queues)
       port.setState(underlyingFunction, number, QueuePairState.error);
     for (const queue of [2, 0, 3, 0, 2]) queues[queue]!.doorbell();
-    expect(port.wasWokenForFlush()).toBe(true);
+    expect(port.wasWokenByDoorbell()).toBe(true);
     const taken = [2, 0].map((queue) => ({
       underlyingFunction: queues[queue]!.underlyingFunction,
       queuePairNumber: queues[queue]!.number,
     }));
-    expect(port.takeFlush()).toEqual(taken[0]);
-    expect(port.takeFlush()).toEqual(taken[1]);
+    expect(port.takeDoorbell()).toEqual(taken[0]);
+    expect(port.takeDoorbell()).toEqual(taken[1]);
     queues[2]!.doorbell();
-    expect(port.takeFlush()).toMatchObject({ queuePairNumber: queues[3]!.number });
-    expect(port.takeFlush()).toEqual(taken[0]);
-    expect(port.takeFlush()).toBeNull();
-    expect(port.wasWokenForFlush()).toBe(true);
+    expect(port.takeDoorbell()).toMatchObject({ queuePairNumber: queues[3]!.number });
+    expect(port.takeDoorbell()).toEqual(taken[0]);
+    expect(port.takeDoorbell()).toBeNull();
+    expect(port.wasWokenByDoorbell()).toBe(true);
     queues[1]!.doorbell();
-    expect(port.wasWokenForFlush()).toBe(true);
-    expect(port.takeFlush()).toMatchObject({ underlyingFunction: 2 });
+    expect(port.wasWokenByDoorbell()).toBe(true);
+    expect(port.takeDoorbell()).toMatchObject({ underlyingFunction: 2 });
   });
 });
 

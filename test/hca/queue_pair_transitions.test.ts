@@ -32,7 +32,7 @@ const transitions: Record<number, Record<string, Transition>> = {
         A.maxDestinationReadAtomic,
         A.minReceiverNotReadyTimer,
       ],
-      optional: [A.accessFlags, A.partitionKeyIndex],
+      optional: [A.accessFlags, A.partitionKeyIndex, A.endToEndCredits],
     },
     'readyToReceive>readyToSend': {
       required: [A.timeout, A.retryCount, A.receiverNotReadyRetry, A.sendPsn, A.maxReadAtomic],

@@ -75,7 +75,7 @@ export function connect(end: End, to: End, options: ConnectOptions = {}): void {
   queuePair.modify({
     state: QueuePairState.readyToReceive,
     ...pick('addressVector', 'pathMtu', 'destinationQueuePair', 'receivePsn'),
-    ...(type === 'RC' && pick('maxDestinationReadAtomic', 'minReceiverNotReadyTimer')),
+    ...(type === 'RC' && pick('maxDestinationReadAtomic', 'minReceiverNotReadyTimer', 'endToEndCredits')),
   });
   queuePair.modify({
     state: QueuePairState.readyToSend,

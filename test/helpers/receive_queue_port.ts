@@ -55,9 +55,9 @@ export interface ReceiveQueuePort extends HostMethods {
   taken(underlyingFunction: number, queuePair: number): Descriptor;
   /** As the register receive_doorbell. */
   doorbell(underlyingFunction: number, value: bigint): boolean;
-  takeFlush(): { underlyingFunction: number; queuePairNumber: number } | null;
+  takeDoorbell(): { underlyingFunction: number; queuePairNumber: number } | null;
   /** Whether the one who takes flushes was woken since the last call. */
-  wasWokenForFlush(): boolean;
+  wasWokenByDoorbell(): boolean;
 
   /** Pushes a unit to the handler. Returns its packet; null: the link has no credit. */
   accept(unit: AcceptedUnit): number | null;

@@ -212,8 +212,13 @@ export class Connection implements Owner {
       timeout: 1 + random.below(6),
       readAtomics: 1 + random.below(16),
     };
-    this.connectEnd(one, addresses[0]!, addresses[1]!, attributes);
-    this.connectEnd(other, addresses[1]!, addresses[0]!, attributes);
+    // Of the number of the first PSN, so that plans stay what they were: neither end, one, or both.
+    const [first, second] = addresses.map(({ packetSequenceNumber }) => ({
+      ...attributes,
+      endToEndCredits: packetSequenceNumber % 2 === 1,
+    }));
+    this.connectEnd(one, addresses[0]!, addresses[1]!, first!);
+    this.connectEnd(other, addresses[1]!, addresses[0]!, second!);
   }
 
   /** In RTR it already receives: a forged or late packet can fail it before it reaches RTS. */

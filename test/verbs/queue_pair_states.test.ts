@@ -25,6 +25,7 @@ const values = {
   maxDestinationReadAtomic: 4,
   minReceiverNotReadyTimer: 12,
   destinationQueuePair: 3,
+  endToEndCredits: true,
 } as const;
 type Name = keyof typeof values;
 const names = Object.keys(values) as Name[];
@@ -49,7 +50,7 @@ const reliableConnection: readonly Row[] = [
       'maxDestinationReadAtomic',
       'minReceiverNotReadyTimer',
     ],
-    ['partitionKeyIndex', 'accessFlags'],
+    ['partitionKeyIndex', 'accessFlags', 'endToEndCredits'],
   ],
   [
     readyToReceive,

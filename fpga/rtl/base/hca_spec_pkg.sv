@@ -316,7 +316,8 @@ package hca_spec_pkg;
     QUEUE_PAIR_ATTRIBUTE_CAPABILITIES = 5'd19,  // Queue sizes (never supported).
     QUEUE_PAIR_ATTRIBUTE_DESTINATION_QUEUE_PAIR = 5'd20,  // Peer.
     QUEUE_PAIR_ATTRIBUTE_RATE_LIMIT = 5'd25,  // Rate limit (not implemented).
-    QUEUE_PAIR_ATTRIBUTE_NEW_NUMBER = 5'd26  // With state RESET, on a connected service: assigns a new peer-visible number, in addition to those in time-wait. The attribute has no value and no bit in ibv_qp_attr_mask.
+    QUEUE_PAIR_ATTRIBUTE_NEW_NUMBER = 5'd26,  // With state RESET, on a connected service: assigns a new peer-visible number, in addition to those in time-wait. The attribute has no value and no bit in ibv_qp_attr_mask.
+    QUEUE_PAIR_ATTRIBUTE_END_TO_END_CREDITS = 5'd27  // End-to-end flow control of a reliable connection. No bit in ibv_qp_attr_mask.
   } queue_pair_attribute_t;
 
   // Transport service of a queue pair.
@@ -515,6 +516,13 @@ package hca_spec_pkg;
     SEND_HOLD_MESSAGE_LIMIT = 3'd5,  // The peer has not granted credit for the message.
     SEND_HOLD_LOCAL_OPERATION = 3'd6  // A bind or local invalidate waits for all earlier work requests to complete.
   } send_hold_t;
+
+  // End-to-end flow control of a requester (InfiniBand volume 1, 9.7.7.2).
+  typedef enum logic [1:0] {
+    CREDIT_STATE_UNLIMITED = 2'd0,  // The peer gives no credits.
+    CREDIT_STATE_LIMITED = 2'd1,  // Messages that need a receive work request go up to the limit; one more, if nothing is outstanding.
+    CREDIT_STATE_WAITING = 2'd2  // The limit is reached and nothing is outstanding: credits, or the timer, end the wait.
+  } credit_state_t;
 
   // Room that a queue pair needs before the device fetches its next command.
   typedef enum logic [1:0] {
@@ -1083,6 +1091,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_CONTROL_RETRY_COUNT_WIDTH = 3;
   localparam int unsigned QUEUE_PAIR_CONTROL_RECEIVER_NOT_READY_RETRY_LSB = 555;
   localparam int unsigned QUEUE_PAIR_CONTROL_RECEIVER_NOT_READY_RETRY_WIDTH = 3;
+  localparam int unsigned QUEUE_PAIR_CONTROL_END_TO_END_CREDITS_LSB = 558;
+  localparam int unsigned QUEUE_PAIR_CONTROL_END_TO_END_CREDITS_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_CONTROL_TIMEOUT_LSB = 560;
   localparam int unsigned QUEUE_PAIR_CONTROL_TIMEOUT_WIDTH = 5;
   localparam int unsigned QUEUE_PAIR_CONTROL_MIN_RECEIVER_NOT_READY_TIMER_LSB = 565;
@@ -1095,25 +1105,26 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_CONTROL_USER_HANDLE_WIDTH = 64;
   localparam int unsigned QUEUE_PAIR_CONTROL_ADDRESS_VECTOR_LSB = 704;
   localparam int unsigned QUEUE_PAIR_CONTROL_ADDRESS_VECTOR_WIDTH = 8;
-  localparam logic [1535:0] QUEUE_PAIR_CONTROL_OF_RESOURCE_MANAGER = 1536'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00ffffffffffffff03ff3fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00ffffff00ffffff00ffffff00ffffff000f1f1fffffffffffff7fe1;
+  localparam logic [1535:0] QUEUE_PAIR_CONTROL_OF_RESOURCE_MANAGER = 1536'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00ffffffffffffff03ff7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00ffffff00ffffff00ffffff00ffffff000f1f1fffffffffffff7fe1;
   localparam logic [1535:0] QUEUE_PAIR_CONTROL_OF_QUEUE_PAIR_STATE_CACHE = 1536'h801e;
   typedef struct packed {
+    logic [63:0] reserved_57;
     logic [63:0] reserved_56;
     logic [63:0] reserved_55;
     logic [63:0] reserved_54;
     logic [63:0] reserved_53;
     logic [63:0] reserved_52;
     logic [63:0] reserved_51;
-    logic [63:0] reserved_50;
     logic [383:0] address_vector;  // Address of the peer, an address_vector.
     logic [63:0] user_handle;  // User handle from creation, returned by queries.
-    logic [7:0] reserved_47;
+    logic [7:0] reserved_48;
     logic [23:0] virtual_queue_pair;  // Number that peers use in packets.
     logic [31:0] queue_key;  // Q_Key.
-    logic [5:0] reserved_44;
+    logic [5:0] reserved_45;
     logic [4:0] min_receiver_not_ready_timer;  // RNR timer.
     logic [4:0] timeout;  // Local ACK timeout.
-    logic [1:0] reserved_41;
+    logic reserved_42;
+    logic end_to_end_credits;  // End-to-end flow control: its ACKs carry credits, and its requests obey those of the peer.
     logic [2:0] receiver_not_ready_retry;  // RNR retries; 7: unlimited.
     logic [2:0] retry_count;  // Retries.
     logic [7:0] max_destination_read_atomic;  // Responder resources.
@@ -1240,15 +1251,18 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_COMPLETION_FAILURE_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_LSB = 96;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_WIDTH = 24;
-  localparam logic [511:0] QUEUE_PAIR_COMPLETION_OF_COMPLETION = 512'hffffffffffffffffffffffffffffff;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_CREDIT_STATE_LSB = 120;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_CREDIT_STATE_WIDTH = 2;
+  localparam logic [511:0] QUEUE_PAIR_COMPLETION_OF_COMPLETION = 512'h3ffffffffffffffffffffffffffffff;
   typedef struct packed {
+    logic [63:0] reserved_19;
     logic [63:0] reserved_18;
     logic [63:0] reserved_17;
     logic [63:0] reserved_16;
     logic [63:0] reserved_15;
     logic [63:0] reserved_14;
-    logic [63:0] reserved_13;
-    logic [7:0] reserved_12;
+    logic [5:0] reserved_13;
+    credit_state_t credit_state;  // Whether message_limit holds.
     logic [23:0] message_limit;  // End-to-end credit: highest SSN allowed.
     completion_status_t failure;  // Status of the oldest message once its last packet is through; success: no failure.
     logic [23:0] message_psn;  // First PSN of the oldest unacknowledged message.
@@ -1305,6 +1319,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_LSB = 304;
   localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_WIDTH = 5;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_ADVERTISED_LIMIT_LSB = 320;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_ADVERTISED_LIMIT_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_LSB = 960;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_WIDTH = 32;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_LSB = 992;
@@ -1318,7 +1334,7 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_LSB = 1023;
   localparam int unsigned QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_WIDTH = 1;
   localparam logic [1023:0] QUEUE_PAIR_RESPONDER_OF_RECEIVE = 1024'h1fff000000ff00ffffffffffffffffffffffffffffffffffffffff0000000000ffffff3bffffff;
-  localparam logic [1023:0] QUEUE_PAIR_RESPONDER_OF_RESPONSE = 1024'hff000000ff0000000000000000000000000000000000000000000000000000000004000000;
+  localparam logic [1023:0] QUEUE_PAIR_RESPONDER_OF_RESPONSE = 1024'hffffff000000ff000000ff0000000000000000000000000000000000000000000000000000000004000000;
   localparam logic [1023:0] QUEUE_PAIR_RESPONDER_OF_DMA_VALIDATION = 1024'hc000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ffff00000000000000000000000000000000000000000000000000000000000040000000;
   localparam logic [1023:0] QUEUE_PAIR_RESPONDER_OF_DESCRIPTOR_FETCH = 1024'h3fffffffffffffff000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ffffffff0000000000000000;
   typedef struct packed {
@@ -1328,6 +1344,7 @@ package hca_spec_pkg;
     logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries. Written by descriptor_fetch.
     logic [9:0] receive_entry_length;  // Its length. Unit: bytes. Written by descriptor_fetch.
     logic [31:0] receive_entry_offset;  // Place of the receive entry taken last. Unit: bytes. Written by descriptor_fetch.
+    logic [63:0] reserved_33;
     logic [63:0] reserved_32;
     logic [63:0] reserved_31;
     logic [63:0] reserved_30;
@@ -1336,8 +1353,8 @@ package hca_spec_pkg;
     logic [63:0] reserved_27;
     logic [63:0] reserved_26;
     logic [63:0] reserved_25;
-    logic [63:0] reserved_24;
-    logic [63:0] reserved_23;
+    logic [39:0] reserved_24;
+    logic [23:0] advertised_limit;  // End-to-end credit: highest SSN that an ACK has allowed the peer. Written by response.
     logic [10:0] reserved_22;
     logic [4:0] read_atomic_kept;  // Newest READs and atomics that a duplicate may request again, at most 16.
     logic [7:0] repeated_reads_accepted;  // Duplicate READs accepted, modulo 256.
@@ -2002,6 +2019,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_DRAINED_EVENT_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_BIND_AT_ONCE_LSB = 45;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_BIND_AT_ONCE_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_END_TO_END_CREDITS_LSB = 46;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_END_TO_END_CREDITS_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_PORT_LSB = 64;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_PORT_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_PARTITION_KEY_INDEX_LSB = 72;
@@ -2048,13 +2067,13 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_ADDRESS_VECTOR_WIDTH = 8;
   typedef struct packed {
     logic [383:0] address_vector;  // Address of the peer.
+    logic [63:0] reserved_37;
     logic [63:0] reserved_36;
-    logic [63:0] reserved_35;
-    logic [39:0] reserved_34;
+    logic [39:0] reserved_35;
     logic [23:0] virtual_queue_pair;  // Query: number that peers use.
-    logic [7:0] reserved_32;
+    logic [7:0] reserved_33;
     logic [23:0] receive_completion_queue;  // Query: completion queue of the receive queue, or 0.
-    logic [7:0] reserved_30;
+    logic [7:0] reserved_31;
     logic [23:0] send_completion_queue;  // Query: completion queue of the send queue, or 0.
     logic [63:0] user_handle;  // Query: user handle from creation.
     logic [15:0] in_flight;  // Query: data units in the device that refer to the queue pair.
@@ -2062,23 +2081,24 @@ package hca_spec_pkg;
     logic [15:0] posted;  // Query: newest posted.
     logic [15:0] next;  // Query: next sequence number to execute.
     logic [31:0] queue_key;  // Q_Key.
-    logic [9:0] reserved_22;
+    logic [9:0] reserved_23;
     logic [2:0] receiver_not_ready_retry;  // RNR retries.
     logic [2:0] retry_count;  // Retries.
     logic [7:0] max_destination_read_atomic;  // Responder resources.
     logic [7:0] max_read_atomic;  // Initiator depth.
-    logic [7:0] reserved_17;
+    logic [7:0] reserved_18;
     logic [23:0] send_psn;  // nPSN.
-    logic [2:0] reserved_15;
+    logic [2:0] reserved_16;
     logic [4:0] timeout;  // Local ACK timeout.
     logic [23:0] receive_psn;  // ePSN.
-    logic [2:0] reserved_12;
+    logic [2:0] reserved_13;
     logic [4:0] min_receiver_not_ready_timer;  // RNR timer.
     logic [23:0] destination_queue_pair;  // Peer.
     logic [7:0] access_flags;  // Remote rights.
     logic [15:0] partition_key_index;  // P_Key index.
     logic [7:0] port;  // Port.
-    logic [17:0] reserved_6;
+    logic [16:0] reserved_7;
+    logic end_to_end_credits;  // End-to-end flow control: its ACKs carry credits, and its requests obey those of the peer.
     logic bind_at_once;  // RTR of a connected service: the number that peers know is bound at once; while it is in time-wait, the command is refused and does not wait.
     logic drained_event;  // SQD: ask for the SQ_DRAINED event.
     path_mtu_t path_mtu;  // Path MTU.

@@ -185,6 +185,7 @@ function withCommonOptions(command: Command, iterations: string, size: string): 
     )
     .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096', mtu, 1024)
     .option('-r, --rx-depth <receives>', 'receives posted in advance (send)', wholeNumber(1, deepest), 512)
+    .option('--end-to-end-credits', 'send only as the other end posts receives (send, RC)')
     .option('-o, --outs <requests>', 'READs and atomics outstanding', wholeNumber(1, 16), 16)
     .addOption(
       new Option('-A, --atomic_type <type>', 'atomic operation')

@@ -37,6 +37,8 @@ export interface EndOptions {
   /** Capacity of a queue pair's send queue, and of its receive queue. */
   readonly txDepth: number;
   readonly rxDepth: number;
+  /** SENDs go as the peer posts receives. */
+  readonly endToEndCredits?: boolean;
   /** RDMA READs and atomics outstanding. */
   readonly readAtomics: number;
   /** Path MTU in bytes. */
@@ -123,9 +125,18 @@ export class End {
   }
 
   connect({ queuePairs, memory }: EndAddress): void {
-    const { type, port, gidIndex, serviceLevel, mtu, readAtomics, timeout } = this.options;
+    const {
+      type,
+      port,
+      gidIndex,
+      serviceLevel,
+      mtu,
+      readAtomics,
+      timeout,
+      endToEndCredits = false,
+    } = this.options;
     const pathMtu = pathMtus[mtu]!;
-    const attributes = { port, gidIndex, serviceLevel, pathMtu, readAtomics, timeout };
+    const attributes = { port, gidIndex, serviceLevel, pathMtu, readAtomics, timeout, endToEndCredits };
     for (const [index, queuePair] of this.queuePairs.entries()) {
       const local = this.address.queuePairs[index]!;
       if (type === 'UD') openQueuePair(queuePair, local, queueKey, attributes);

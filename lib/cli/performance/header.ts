@@ -21,6 +21,7 @@ export function writeHeader(
       [' Number of qps', `${queuePairs}`],
       [' TX depth', `${txDepth}`],
       ...(operation === 'send' ? ([[' RX depth', `${rxDepth}`]] as const) : []),
+      ...(ends.endToEndCredits === true ? ([[' End-to-end credits', 'on']] as const) : []),
       ...more,
       [' Mtu', `${mtu}[B]`],
       [' GID index', `${gidIndex}`],

@@ -24,6 +24,7 @@ export interface PerformanceWords {
   readonly sl: number;
   readonly qpTimeout: number;
   readonly rxDepth: number;
+  readonly endToEndCredits?: boolean;
   readonly chk?: boolean;
   readonly events?: boolean;
   readonly listen?: boolean;
@@ -99,6 +100,7 @@ export function performanceOptions(
       inlineBytes: inlineBytesOf(operation, words, defaults.inlineBytes),
       txDepth,
       rxDepth,
+      endToEndCredits: creditsOf(operation, words),
       readAtomics: words.outs,
       mtu: words.mtu,
       port: words.ibPort,
@@ -137,6 +139,7 @@ export function settingsOf({ ends, sizes, extent, warmup, check }: PerformanceOp
     '--chk': check,
     '--qp': queuePairs,
     '--mtu': mtu,
+    '--end-to-end-credits': ends.endToEndCredits === true,
     ...(operation === 'read' || operation === 'atomic' ? { '--outs': readAtomics } : {}),
     ...(operation === 'atomic' ? { '--atomic_type': atomicType } : {}),
   };
@@ -165,6 +168,15 @@ function sizesOf(
   return all === true
     ? allSizes.filter((each) => each <= largestDatagram)
     : [size ?? Math.min(byDefault, usualDatagram)];
+}
+
+/** @throws OptionsError nothing of it takes receives of a reliable connection */
+function creditsOf(operation: Operation, { endToEndCredits = false, connection }: PerformanceWords): boolean {
+  if (endToEndCredits && (operation !== 'send' || connection !== 'RC'))
+    throw new OptionsError(
+      'only SENDs of a reliable connection need credits: leave out --end-to-end-credits',
+    );
+  return endToEndCredits;
 }
 
 /** @throws OptionsError the transport service has no such operation */

@@ -56,7 +56,7 @@
   WAKE(packet_memory, response, on_free<PacketUse::response>)                                                \
   WAKE(packet_memory, port, on_free<PacketUse::receive>)                                                     \
   WAKE(shared_receive_queues, descriptor_fetch, on_armed)                                                    \
-  WAKE(descriptor_fetch, receive, on_flush)                                                                  \
+  WAKE(descriptor_fetch, receive, on_doorbell)                                                               \
   WAKE(receive_queue_entry_handler, receive_queue_entry_handler, on_released)                                \
   WAKE(response_reads, dma_validation, on_free)
 

@@ -15,6 +15,7 @@ namespace fpga_verbs::hca {
 namespace {
 
 using spec::CompletionStatus;
+using spec::CreditState;
 using spec::MessageUnit;
 using spec::QueuePairNoticeKind;
 using spec::QueuePairState;
@@ -162,11 +163,6 @@ std::optional<MessageUnit> Completion::oldest(const Subject& subject) {
   return message;
 }
 
-// The list may have ended with its last message since the look-up.
-bool Completion::has_outstanding(const Subject& subject) const {
-  return subject.list != no_list && outstanding_.count(subject.list) != 0;
-}
-
 void Completion::pop_oldest(const Subject& subject) { outstanding_.pop_front(subject.list); }
 
 // Ends a work request in every case.
@@ -305,12 +301,17 @@ void Completion::take(const spec::PacketUnit& unit) {
 void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& unit) {
   const wire::ParsedPacket& parsed = blocks_.packets[static_cast<uint16_t>(unit.packet())].parsed;
   const uint32_t psn = parsed.fields.packet_sequence_number;
+  const int32_t ahead = psn_distance(subject.part.unacknowledged_psn(), psn);
+  const bool has_credits = subject.path().end_to_end_credits();
+  if (has_credits && ahead == -1)
+    take_unsolicited(subject, parsed);
   // Answers to what was not asked since the last retry, or was answered before, are ghosts.
-  if (psn_distance(subject.part.unacknowledged_psn(), psn) < 0 ||
-      psn_distance(psn, subject.transport().requester().built_psn()) <= 0) {
+  if (ahead < 0 || psn_distance(psn, subject.transport().requester().built_psn()) <= 0) {
     end_answer();
     return;
   }
+  if (has_credits)
+    take_credits(subject, parsed);
   if (parsed.traits().operation == spec::PacketOperation::acknowledge)
     interpret(parsed.fields.syndrome);
   else
@@ -538,7 +539,9 @@ void Completion::made_progress(const Subject& subject) {
     start_timer(subject);
   else
     timer_.clear(subject.number);
-  if (subject.is_held())
+  if (subject.part.credit_state() != CreditState::unlimited)
+    wait_for_credits(subject);
+  if (subject.is_held() && !lacks_credits(subject))
     notify(links_.progress_notices, subject, QueuePairNoticeKind::resume);
 }
 
@@ -557,6 +560,8 @@ bool Completion::take_expired() {
   if (its->part.receiver_not_ready_wait() != 0) {
     its->part.set_receiver_not_ready_wait(0);
     notify(links_.progress_notices, *its, QueuePairNoticeKind::resume);
+  } else if (its->part.credit_state() == CreditState::waiting) {
+    ask_for_credits(*its);
   } else {
     retry(*its);
   }
@@ -606,6 +611,8 @@ void Completion::go_back(const Subject& subject) {
   blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, false);
   subject.part.set_retry_epoch(subject.part.retry_epoch() + 1);
   subject.part.set_resumed(1);
+  if (subject.part.credit_state() == CreditState::waiting) // what goes out again has no timer
+    subject.part.set_credit_state(CreditState::limited);
   timer_.clear(subject.number);
   if (const uint16_t list = outstanding_.find(subject.number); list != no_list)
     outstanding_.reclaim(list);

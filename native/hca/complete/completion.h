@@ -10,6 +10,7 @@
 #include "hca/lists/hardware_linked_list_queue.h"
 #include "hca/memory/memory_access.h"
 #include "hca/port/packet_memory.h"
+#include "hca/queue_pair/end_to_end_credits.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/send_queue/send_queue_reader.h"
 #include "spec/data_units.h"
@@ -89,6 +90,8 @@ private:
     bool is_held() const { return queue_pair.requester.hold() != spec::SendHold::none; }
     bool has_failed() const { return control.state() == spec::QueuePairState::error; }
     bool goes_no_further() const { return has_failed() || part.failure() != spec::CompletionStatus::success; }
+    bool is_held_for_credits() const { return queue_pair.requester.hold() == spec::SendHold::message_limit; }
+    bool exceeds_limit() const { return exceeds_credits(transport().requester(), part); }
     bool is_outdated() const { return part.retry_epoch() != transport().requester().retry_epoch(); }
   };
 
@@ -117,7 +120,10 @@ private:
   inline bool may_take_at_once();
   inline bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
   inline std::optional<spec::MessageUnit> oldest(const Subject& subject);
-  inline bool has_outstanding(const Subject& subject) const;
+  // The list may have ended with its last message since the look-up.
+  bool has_outstanding(const Subject& subject) const {
+    return subject.list != no_list && outstanding_.count(subject.list) != 0;
+  }
   inline void pop_oldest(const Subject& subject);
   inline void complete(const Subject& subject, const spec::MessageUnit& message,
                        spec::CompletionStatus status);
@@ -144,13 +150,21 @@ private:
                                  const uint8_t* data, uint32_t bytes);
   inline void made_progress(const Subject& subject);
 
+  // End-to-end credits.
+  void take_credits(const Subject& subject, const wire::ParsedPacket& answer);
+  void take_unsolicited(const Subject& subject, const wire::ParsedPacket& answer);
+  void wait_for_credits(const Subject& subject);
+  void end_wait(const Subject& subject);
+  void ask_for_credits(const Subject& subject);
+  bool lacks_credits(const Subject& subject) const;
+
   // Retries.
   inline bool take_expired();
   void retry(const Subject& subject);
   void retry_gap(const Subject& subject);
   void wait_until_ready(const Subject& subject, uint8_t timer_code);
   void go_back(const Subject& subject);
-  inline void start_timer(const Subject& subject);
+  void start_timer(const Subject& subject);
   void notify(DataLink<spec::QueuePairNotice>& link, const Subject& subject, spec::QueuePairNoticeKind kind);
 
   const Clock& clock_;

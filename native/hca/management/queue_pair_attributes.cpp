@@ -35,7 +35,8 @@ constexpr QueuePairAttributeSet all{QueuePairAttribute::state,
                                     QueuePairAttribute::min_receiver_not_ready_timer,
                                     QueuePairAttribute::send_psn,
                                     QueuePairAttribute::max_destination_read_atomic,
-                                    QueuePairAttribute::destination_queue_pair};
+                                    QueuePairAttribute::destination_queue_pair,
+                                    QueuePairAttribute::end_to_end_credits};
 
 std::optional<spec::ManagementCompletion> check_values(const spec::QueuePairAttributes& input,
                                                        const HcaParameters& parameters) {
@@ -114,6 +115,11 @@ void apply_attributes(const spec::QueuePairAttributes& input, QueuePairParts& qu
   }
   if (given.has(QueuePairAttribute::receive_psn))
     transport.responder().set_expected_psn(input.receive_psn());
+  if (given.has(QueuePairAttribute::end_to_end_credits)) {
+    control.set_end_to_end_credits(input.end_to_end_credits());
+    transport.completion().set_credit_state(input.end_to_end_credits() != 0 ? spec::CreditState::limited
+                                                                            : spec::CreditState::unlimited);
+  }
   if (given.has(QueuePairAttribute::max_read_atomic))
     control.set_max_read_atomic(input.max_read_atomic());
   if (given.has(QueuePairAttribute::min_receiver_not_ready_timer))
@@ -150,6 +156,7 @@ spec::QueuePairAttributes attributes_of(const QueuePairParts& queue_pair, uint32
   attributes.set_max_destination_read_atomic(control.max_destination_read_atomic());
   attributes.set_retry_count(control.retry_count());
   attributes.set_receiver_not_ready_retry(control.receiver_not_ready_retry());
+  attributes.set_end_to_end_credits(control.end_to_end_credits());
   attributes.set_queue_key(control.queue_key());
   attributes.set_next(queue_pair.requester.next());
   attributes.set_posted(queue_pair.requester.posted());
@@ -179,6 +186,7 @@ void clear_attributes(spec::QueuePairControl& control) {
   control.set_send_error(0);
   control.set_retry_count(0);
   control.set_receiver_not_ready_retry(0);
+  control.set_end_to_end_credits(0);
   control.set_timeout(0);
   control.set_min_receiver_not_ready_timer(0);
   constexpr spec::AddressVector none{};

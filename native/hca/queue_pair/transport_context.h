@@ -35,6 +35,8 @@ public:
   uint8_t receiver_not_ready_timer() const {
     return static_cast<uint8_t>(control_.min_receiver_not_ready_timer());
   }
+  // ACKs carry credits, and requests obey those of the peer.
+  bool end_to_end_credits() const { return control_.end_to_end_credits() != 0; }
 
 private:
   const spec::QueuePairControl& control_;
@@ -67,6 +69,7 @@ public:
   TransportCompletion() = default;
   explicit TransportCompletion(const spec::QueuePairCompletion& part) : spec::QueuePairCompletion(part) {}
 
+  using spec::QueuePairCompletion::credit_state;
   using spec::QueuePairCompletion::failure;
   using spec::QueuePairCompletion::gap_known;
   using spec::QueuePairCompletion::message_limit;
@@ -77,6 +80,7 @@ public:
   using spec::QueuePairCompletion::resumed;
   using spec::QueuePairCompletion::retry_count;
   using spec::QueuePairCompletion::retry_epoch;
+  using spec::QueuePairCompletion::set_credit_state;
   using spec::QueuePairCompletion::set_failure;
   using spec::QueuePairCompletion::set_gap_known;
   using spec::QueuePairCompletion::set_message_limit;
@@ -92,13 +96,14 @@ public:
 };
 
 // Requests that come: the PSN expected, the message that has begun, READs and atomics. Written by receive,
-// except what response answers (answers_ended, read_atomic_head, repeated_reads_answered) and what
-// dma_validation refuses (message_refused).
+// except what response answers (advertised_limit, answers_ended, read_atomic_head, repeated_reads_answered)
+// and what dma_validation refuses (message_refused).
 class TransportResponder : protected spec::QueuePairResponder {
 public:
   TransportResponder() = default;
   explicit TransportResponder(const spec::QueuePairResponder& part) : spec::QueuePairResponder(part) {}
 
+  using spec::QueuePairResponder::advertised_limit;
   using spec::QueuePairResponder::answers_ended;
   using spec::QueuePairResponder::communication_established;
   using spec::QueuePairResponder::current_address;
@@ -115,6 +120,7 @@ public:
   using spec::QueuePairResponder::read_atomic_tail;
   using spec::QueuePairResponder::repeated_reads_accepted;
   using spec::QueuePairResponder::repeated_reads_answered;
+  using spec::QueuePairResponder::set_advertised_limit;
   using spec::QueuePairResponder::set_answers_ended;
   using spec::QueuePairResponder::set_communication_established;
   using spec::QueuePairResponder::set_current_address;

@@ -1,5 +1,6 @@
 #include "hca/receive/descriptor_fetch.h"
 
+#include "hca/queue_pair/end_to_end_credits.h"
 #include "spec/commands.h"
 #include "spec/parameters.h"
 
@@ -48,7 +49,7 @@ DescriptorFetch::DescriptorFetch(const HcaParameters& parameters, Counters& coun
               .lists = entries,
               .underlying_functions = parameters.underlying_functions,
               .ready_on_push = true}),
-      flushes_(parameters.queue_pairs) {}
+      doorbells_(parameters.queue_pairs) {}
 
 bool DescriptorFetch::step() {
   const bool looked = look_at_armed();
@@ -340,35 +341,39 @@ bool DescriptorFetch::doorbell(unsigned underlying_function,
   const uint32_t claimed = posted(responder.receive_head(), doorbell.tail());
   if (claimed > known && claimed <= uint32_t{1} << queue_pair->control.receive_queue_log2())
     responder.set_receive_tail(doorbell.tail());
-  if (queue_pair->control.state() == spec::QueuePairState::error)
-    ask_for_flush(underlying_function, number);
+  bool tells = owes_credits(*queue_pair);
+#ifdef FPGA_VERBS_MUTANT_NO_UNSOLICITED_ACKNOWLEDGE
+  tells = false;
+#endif
+  if (queue_pair->control.state() == spec::QueuePairState::error || tells)
+    pass_on(underlying_function, number);
   return true;
 }
 
-void DescriptorFetch::ask_for_flush(unsigned underlying_function, uint32_t queue_pair_number) {
+void DescriptorFetch::pass_on(unsigned underlying_function, uint32_t queue_pair_number) {
   const uint32_t index = index_of(queue_pair_number);
-  WaitingFlush& flush = flushes_[index];
-  flush.queue_pair_number = queue_pair_number;
-  flush.underlying_function = static_cast<uint8_t>(underlying_function);
-  if (flush.waits)
+  WaitingDoorbell& rung = doorbells_[index];
+  rung.queue_pair_number = queue_pair_number;
+  rung.underlying_function = static_cast<uint8_t>(underlying_function);
+  if (rung.waits)
     return;
-  flush.waits = true;
-  flush.next = none;
-  (last_flush_ == none ? first_flush_ : flushes_[last_flush_].next) = index;
-  last_flush_ = index;
-  flush_.wake();
+  rung.waits = true;
+  rung.next = none;
+  (last_doorbell_ == none ? first_doorbell_ : doorbells_[last_doorbell_].next) = index;
+  last_doorbell_ = index;
+  waker_.wake();
 }
 
-std::optional<DescriptorFetch::Flush> DescriptorFetch::take_flush() {
-  if (first_flush_ == none)
+std::optional<DescriptorFetch::RungDoorbell> DescriptorFetch::take_doorbell() {
+  if (first_doorbell_ == none)
     return std::nullopt;
-  WaitingFlush& flush = flushes_[first_flush_];
-  first_flush_ = flush.next;
-  if (first_flush_ == none)
-    last_flush_ = none;
-  flush.waits = false;
-  return Flush{.underlying_function = flush.underlying_function,
-               .queue_pair_number = flush.queue_pair_number};
+  WaitingDoorbell& rung = doorbells_[first_doorbell_];
+  first_doorbell_ = rung.next;
+  if (first_doorbell_ == none)
+    last_doorbell_ = none;
+  rung.waits = false;
+  return RungDoorbell{.underlying_function = rung.underlying_function,
+                      .queue_pair_number = rung.queue_pair_number};
 }
 
 } // namespace fpga_verbs::hca

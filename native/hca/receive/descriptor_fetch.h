@@ -75,19 +75,19 @@ public:
 
   // Register receive_doorbell of a function. Its tail saves a read of the tail in memory. The block ignores a
   // tail that is not ahead of its copy, or claims more than the queue holds, and uses the tail in memory. In
-  // ERR the doorbell requests a flush. A shared queue has no flush, and always uses the tail in memory.
-  // False: there is no such queue.
+  // ERR the doorbell requests a flush; of a queue pair whose peer has used up its credits, an unsolicited
+  // ACK. A shared queue has neither, and always uses the tail in memory. False: there is no such queue.
   bool doorbell(unsigned underlying_function, spec::underlying_function::ReceiveDoorbell doorbell);
 
-  // A queue pair in ERR whose receive queue has new entries, oldest first, for receive, which is woken when
-  // there is one. By now it may be gone, or no longer in ERR.
-  struct Flush {
+  // A queue pair whose doorbell concerns receive, oldest first; receive is woken when there is one. By now it
+  // may be gone, or in another state.
+  struct RungDoorbell {
     unsigned underlying_function = 0;
     uint32_t queue_pair_number = 0;
   };
-  std::optional<Flush> take_flush();
-  bool has_flush() const { return first_flush_ != none; }
-  void on_flush(Waker flush) { flush_ = flush; }
+  std::optional<RungDoorbell> take_doorbell();
+  bool has_doorbell() const { return first_doorbell_ != none; }
+  void on_doorbell(Waker waker) { waker_ = waker; }
 
   // For tests: the first inconsistency, or null.
   const char* verify() const { return queue_.verify(); }
@@ -116,7 +116,7 @@ private:
     uint32_t tag = none;
     std::array<spec::WorkQueueReference, line_references> references{};
   };
-  struct WaitingFlush {
+  struct WaitingDoorbell {
     uint32_t next = none; // index of a queue pair
     uint32_t queue_pair_number = none;
     uint8_t underlying_function = 0;
@@ -144,7 +144,7 @@ private:
                    spec::Refusal refusal);
   void report(spec::EventType type, unsigned underlying_function, uint32_t object, spec::Refusal refusal,
               uint32_t detail);
-  void ask_for_flush(unsigned underlying_function, uint32_t queue_pair_number);
+  void pass_on(unsigned underlying_function, uint32_t queue_pair_number);
 
   QueueReader reader_;
   QueuePairStateCache& queue_pairs_;
@@ -154,10 +154,10 @@ private:
   DataLink<spec::QueuePairNotice>& descriptors_fetched_;
   HardwareLinkedListQueue<spec::QueuePairNotice> queue_; // index: queue pair
   std::array<Line, lines> lines_;                        // by the low bits of the queue's index
-  std::vector<WaitingFlush> flushes_;                    // by index of the queue pair
-  uint32_t first_flush_ = none;
-  uint32_t last_flush_ = none;
-  Waker flush_;
+  std::vector<WaitingDoorbell> doorbells_;               // by index of the queue pair
+  uint32_t first_doorbell_ = none;
+  uint32_t last_doorbell_ = none;
+  Waker waker_;
   bool is_at_once_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "hca/receive/receive.h"
 
 #include "hca/base/packet_sequence_number.h"
+#include "hca/queue_pair/end_to_end_credits.h"
 #include "hca/receive/global_route.h"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ bool Receive::step() {
   const bool taken = take_flush() || take_arrived();
   return (work() || taken || fetched) &&
          (queue_.lists_ready().any() || !requests_arrived_.empty() || !flushes_.empty() ||
-          !descriptors_fetched_.empty() || descriptors_.has_flush());
+          !descriptors_fetched_.empty() || descriptors_.has_doorbell());
 }
 
 // Stores nothing while no unit waits: the unit bypasses an empty queue, in RTL too.
@@ -201,7 +202,7 @@ size_t Receive::execute_writes(const Request& request, std::span<const spec::Pac
 
 // Whether units pass by the empty queue.
 bool Receive::may_pass() const {
-  return queue_.empty() && descriptors_fetched_.empty() && flushes_.empty() && !descriptors_.has_flush() &&
+  return queue_.empty() && descriptors_fetched_.empty() && flushes_.empty() && !descriptors_.has_doorbell() &&
          can_work();
 }
 
@@ -286,7 +287,7 @@ void Receive::want_descriptor(const spec::PacketUnit& unit) {
 // Flushes.
 
 bool Receive::take_flush() {
-  if ((flushes_.empty() && !descriptors_.has_flush()) || queue_.inbound_credits() == 0)
+  if ((flushes_.empty() && !descriptors_.has_doorbell()) || queue_.inbound_credits() == 0 || !can_work())
     return false;
   if (!flushes_.empty()) {
     const spec::QueuePairNotice notice = flushes_.front();
@@ -294,10 +295,40 @@ bool Receive::take_flush() {
     begin_flush(notice.underlying_function(), notice.queue_pair_number());
     return true;
   }
-  const auto asked = descriptors_.take_flush();
-  if (asked)
-    begin_flush(asked->underlying_function, asked->queue_pair_number);
-  return asked.has_value();
+  const auto rung = descriptors_.take_doorbell();
+  if (rung && !tell_credits(rung->underlying_function, rung->queue_pair_number))
+    begin_flush(rung->underlying_function, rung->queue_pair_number);
+  return rung.has_value();
+}
+
+// The peer has used up its credits, and the host has posted receives: an unsolicited ACK says so (InfiniBand
+// volume 1, 9.7.7.2), behind the answers to all that was accepted. It may be lost, as a packet may: without a
+// buffer there is none. False: the queue pair does not accept requests.
+bool Receive::tell_credits(unsigned underlying_function, uint32_t queue_pair_number) {
+  QueuePairParts* const found = queue_pairs_.parts(underlying_function, queue_pair_number);
+  if (found == nullptr || !receives(found->control.state()))
+    return false;
+  if (found->control.destroying() != 0 || !owes_credits(*found))
+    return true;
+  const std::optional<uint16_t> handle = packets_.allocate(PacketUse::receive);
+  if (!handle)
+    return true;
+  if (!queue_pairs_.pin(queue_pair_number)) {
+    packets_.release(*handle);
+    return true;
+  }
+  const TransportResponder& responder = found->transport().responder();
+  Packet& packet = packets_[*handle];
+  packet.answer_psn = psn_add(responder.expected_psn(), psn_mask);
+  packet.message_sequence_number = responder.message_sequence_number();
+  packet.first = true;
+  packet.last = true;
+  spec::PacketUnit unit;
+  unit.set_packet(*handle);
+  unit.set_underlying_function(underlying_function);
+  unit.set_queue_pair_number(queue_pair_number);
+  accept(unit, ReceiveAction::acknowledge);
+  return true;
 }
 
 // A queue pair that must become quiet has nothing more to flush.

@@ -71,6 +71,7 @@ private:
   inline bool may_pass() const;
   bool can_work() const { return requests_accepted_.has_credit() && descriptors_wanted_.has_credit(); }
   inline bool take_flush();
+  bool tell_credits(unsigned underlying_function, uint32_t queue_pair_number);
   void begin_flush(unsigned underlying_function, uint32_t queue_pair_number);
   inline bool take_arrived();
   inline bool take_fetched();

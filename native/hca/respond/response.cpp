@@ -1,6 +1,7 @@
 #include "hca/respond/response.h"
 
 #include "hca/base/packet_sequence_number.h"
+#include "hca/queue_pair/end_to_end_credits.h"
 #include "hca/respond/negative_acknowledge.h"
 
 #include <algorithm>
@@ -187,11 +188,31 @@ bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairPart
     }
     fields.opcode = PacketOpcode::reliable_connection_atomic_acknowledge;
     fields.original_data = done->original_data;
-    fields.syndrome = static_cast<uint8_t>(Syndrome::acknowledge_without_credits);
+    fields.syndrome = acknowledge_syndrome(unit, queue_pair);
+  } else if (is_acknowledge(unit)) {
+    fields.syndrome = acknowledge_syndrome(unit, queue_pair);
   }
   count(unit, fields.syndrome);
   send(unit, control, fields, 0, handle);
   return true;
+}
+
+// Syndrome of an ACK with the MSN of the unit; with credits, it is remembered up to where they allow the
+// peer to go.
+uint8_t Response::acknowledge_syndrome(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair) {
+  if (!gives_credits(queue_pair))
+    return static_cast<uint8_t>(Syndrome::acknowledge_without_credits);
+  // Messages that were accepted since have a later MSN, and took receives: the limit is the same.
+  const uint32_t messages = unit.message_sequence_number();
+  uint32_t code = credit_code_of(psn_add(credit_limit_of(queue_pair), 0 - messages));
+#ifdef FPGA_VERBS_MUTANT_CREDITS_ROUNDED_UP
+  code += credits_of(code) != psn_add(credit_limit_of(queue_pair), 0 - messages) ? 1 : 0;
+#endif
+  const uint32_t limit = psn_add(messages, credits_of(code));
+  if (psn_distance(queue_pair.transport().responder().advertised_limit(), limit) > 0)
+    if (const auto transport = queue_pairs_.transport(unit.underlying_function(), unit.queue_pair_number()))
+      transport->responder().set_advertised_limit(limit);
+  return static_cast<uint8_t>(static_cast<uint32_t>(Syndrome::acknowledge) | code);
 }
 
 // The memory of the next response of a READ.
@@ -231,7 +252,7 @@ bool Response::build_read(const spec::AnswerUnit& unit, const QueuePairParts& qu
   const bool first = read.packets == 0;
   const bool last = read.offset + bytes == read.length;
   fields.opcode = read_response_opcode(first, last);
-  fields.syndrome = static_cast<uint8_t>(Syndrome::acknowledge_without_credits);
+  fields.syndrome = acknowledge_syndrome(unit, queue_pair);
   ++read.packets;
   read.offset += bytes;
   send(unit, control, fields, bytes, handle);

@@ -56,6 +56,7 @@ private:
   KeyAccess next_access(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair);
   inline bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair,
                               uint16_t handle);
+  inline uint8_t acknowledge_syndrome(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair);
   bool build_read(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle);
   void fail_read(const spec::AnswerUnit& unit, spec::Syndrome syndrome);
   inline void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,

@@ -26,6 +26,13 @@ constexpr bool is_local_operation(spec::Opcode opcode) {
   return spec::operation_of(opcode).ordering == spec::OperationOrdering::local;
 }
 
+// The message takes a receive work request of the peer.
+constexpr bool takes_receive(spec::Opcode opcode) {
+  const spec::Operation& operation = spec::operation_of(opcode);
+  return !is_local_operation(opcode) && (operation.packets == spec::PacketOperation::send ||
+                                         operation.carries == spec::OperationCarries::immediate_data);
+}
+
 // The gather list; for a READ or atomic, the scatter list of the answer.
 std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb);
 
