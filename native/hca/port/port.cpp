@@ -118,19 +118,16 @@ Port::Taken Port::take_at_once(Lane lane, const spec::PacketUnit& packet) {
 bool Port::send_train(Leaving& leaving, Lane lane, link::Link& link, link::Address destination) {
   const size_t waiting = std::min(leaving.built.size(), most_packets_);
   std::array<link::Outgoing, train_packets> train;
-  const unsigned port = packet_memory_[static_cast<uint16_t>(leaving.built.front().packet())].port;
-  uint32_t queue_pair_number = 0; // of the packet before
+  unsigned port = 0;
   size_t count = 0;
   for (; count != waiting; ++count) {
-    const spec::PacketUnit& unit = leaving.built.peek(count);
-    const auto handle = static_cast<uint16_t>(unit.packet());
+    const auto handle = static_cast<uint16_t>(leaving.built.peek(count).packet());
     const std::span<uint8_t> bytes = packet_memory_.wire(handle);
-    const bool is_of_message_before = unit.first() == 0 && unit.queue_pair_number() == queue_pair_number;
-    if (count != 0 && !is_of_message_before &&
-        (packet_memory_[handle].port != port ||
-         link::destination_of(attributes_.link_layer(), bytes) != destination))
+    if (count == 0)
+      port = packet_memory_[handle].port;
+    else if (packet_memory_[handle].port != port ||
+             link::destination_of(attributes_.link_layer(), bytes) != destination)
       break;
-    queue_pair_number = unit.queue_pair_number();
     train[count] = {&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
   }
   const link::Sent sent = link.hand_over(lane, {train.data(), count});
