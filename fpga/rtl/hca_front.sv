@@ -305,7 +305,8 @@ module hca_front #(
       .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS)
   ) i_host_registers (
-      .read_value(host_memory_value | function_lanes_value),
+      .read_value(host_memory_value),
+      .lanes_value(function_lanes_value),
       .window_value(inspect_value | lane_map_value | {32'd0, lane_value | dedicated_value}),
       .request(requests[0]),
       .request_command(request_commands[0*3+:3]),

@@ -24,6 +24,8 @@ class Bench : public HcaFrontBench {
 public:
   using HcaFrontBench::HcaFrontBench;
 
+  static constexpr uint32_t slow = 40; // Clocks.
+
   int run(uint32_t commands) {
     ControlCases control_registers(*this);
     HostMemoryCases host_memory(*this);
@@ -36,9 +38,12 @@ public:
     host_memory.queue();
     control_registers.inspect();
     begin_rings();
+    slave().set_latency(slow); // Several writes of the device are under way.
     for (uint32_t number = 0; number < commands; ++number) {
-      if (number == commands / 2)
+      if (number == commands / 2) {
+        slave().set_latency(0);
         resets.reset_device(number);
+      }
       send(random().below(VIRTUAL_COLLECT_BUFFERS), number);
       while (stream().awaited() > 1)
         wait();

@@ -60,7 +60,8 @@ private:
     rtl_.register_awvalid = rtl_.register_wvalid = 1;
     step();
     rtl_.register_awvalid = rtl_.register_wvalid = 0;
-    step();
+    while (rtl_.register_bvalid == 0)
+      step();
     step();
   }
 

@@ -36,7 +36,7 @@ module command_stream #(
   hca_spec_pkg::kick_unit_t unit;
   logic [$clog2(ENTRIES):0] filling;
   logic [BEATS_WIDTH-1:0] beat;
-  logic [9:0] begin_of_beat, bytes, bytes_left;
+  logic [9:0] bytes, bytes_left;  // Of the command, and from this beat on.
   logic [BEAT_BYTES*8-1:0] held_data;
 
   unit_queue #(
@@ -54,13 +54,10 @@ module command_stream #(
   assign kick_started_credit = 32'(filling) + 2 <= ENTRIES;
   assign in_buffer = unit.origin != hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
   assign bytes = in_buffer ? 10'(hca_spec_pkg::COMMAND_HEADER_BYTES) + 10'(unit.length) : '0;
-  assign begin_of_beat = 10'(beat) << $clog2(BEAT_BYTES);
-  assign bytes_left = bytes - begin_of_beat;
   assign taken = command_tvalid && command_tready;
 
   assign command_tvalid = has_unit && is_there;
   assign command_tdata = is_fresh ? read_data : held_data;
-  assign command_tlast = bytes_left <= 10'(BEAT_BYTES);
   assign command_tkeep = command_tlast ? ~({BEAT_BYTES{1'b1}} << bytes_left) : '1;
   assign command_tuser = unit;
 
@@ -76,6 +73,14 @@ module command_stream #(
     end else begin
       beat <= read_beat;
       is_there <= read && read_ready || is_there && !taken;
+    end
+    // Before the first beat is present, of the command at the head; then of the next beat.
+    if (!is_there) begin
+      bytes_left <= bytes;
+      command_tlast <= bytes <= 10'(BEAT_BYTES);
+    end else if (taken) begin
+      bytes_left <= bytes_left - 10'(BEAT_BYTES);
+      command_tlast <= bytes_left <= 10'(2 * BEAT_BYTES);
     end
     is_fresh <= read && read_ready;
     if (is_fresh) held_data <= read_data;

@@ -46,7 +46,7 @@ module kicked_commands #(
     output logic unpin,
     output logic [23:0] unpin_queue_pair_number,
 
-    // The PCB of a command that was not listed is released.
+    // The PCB of a command that was not listed is released, one clock after virtual_kick says so.
     output logic stale_release,
     output logic [7:0] stale_buffer,
 
@@ -82,7 +82,8 @@ module kicked_commands #(
   localparam int unsigned CREDIT_WIDTH = $clog2(COMPLETION_CREDITS
       + TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::EXECUTION_CREDITS_PER_LANE + hca_spec_pkg::SHARED_EXECUTION_CREDITS + 1);
 
-  logic has_kick, kick_collected_ready, kick_started_credit;
+  logic has_kick, kick_collected_ready, kick_started_credit, release_buffer;
+  logic [7:0] release_physical_collect_buffer;
   hca_spec_pkg::kick_unit_t kick_collected_unit, kick_started_unit;
 
   // Outputs of virtual_kick without a use here.
@@ -134,8 +135,6 @@ module kicked_commands #(
       .DIVISIBLE(1'b0)
   ) i_virtual_kick (
       .kick_collected(has_kick),
-      .release_buffer(stale_release),
-      .release_physical_collect_buffer(stale_buffer),
       .kick_corrupted(unused_kick_corrupted),
       .kick_corrupted_lane(unused_kick_corrupted_lane),
       .listed(unused_listed),
@@ -184,6 +183,11 @@ module kicked_commands #(
       .counters(unused_counters),
       .*
   );
+
+  always_ff @(posedge clock) begin
+    stale_release <= !reset && release_buffer;
+    stale_buffer <= release_physical_collect_buffer;
+  end
 
   command_stream #(
       .BEAT_BYTES(BEAT_BYTES),

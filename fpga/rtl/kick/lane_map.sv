@@ -68,8 +68,11 @@ module lane_map #(
       is_set <= '0;
       has_none <= NONE_AT_FIRST;
     end else if (sets) begin
-      is_set[set_level] <= 1'b1;
-      has_none <= has_none & ~(LEVELS'(1) << set_level) | LEVELS'(set_lanes_lanes == '0) << set_level;
+      for (int unsigned level = 0; level < LEVELS; level++)
+        if (set_level == (FUNCTION_WIDTH + 1)'(level)) begin
+          is_set[level] <= 1'b1;
+          has_none[level] <= set_lanes_lanes == '0;
+        end
     end
   end
 

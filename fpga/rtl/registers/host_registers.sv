@@ -65,7 +65,8 @@ module host_registers #(
     input logic write_allowed,
     output logic [FUNCTION_WIDTH-1:0] read_underlying_function,
     output logic [15:0] read_offset,
-    input logic [63:0] read_value,  // Also the value of lane_map_registers.
+    input logic [63:0] read_value,
+    input logic [63:0] lanes_value,  // Of lane_map_registers.
 
     // Accesses to page_writes and management_locks, one at a time and without another write meanwhile.
     output logic page_write,
@@ -158,9 +159,10 @@ module host_registers #(
   logic holds_write, takes_write;
   logic writes, waits, is_allowed, is_reset;
   logic has_low;  // The low half of a 64-bit control register was written and waits for its high half.
+  logic has_low_of_it;  // The high half that is written is of the same register.
   logic [15:0] low_offset;
   logic [31:0] low;
-  logic can_write, is_wide_low, is_wide_high;
+  logic can_write, is_wide_low;
   logic goes_on;  // The write goes to a block that answers later.
   logic disabled;  // The device was enabled and is no longer: management pages accept no writes.
   logic disables, is_page_dropped, drops_write;
@@ -171,9 +173,9 @@ module host_registers #(
   logic is_control_offered, is_function_offered, is_page_offered;
   logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control, is_select;
   logic is_page, is_unlock, is_break, is_function_reset, is_invalidate, is_of_host_memory;
-  hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar, bar_now, other_bar, bar_of_function;
-  logic bar_allowed;
-  logic [UNDERLYING_FUNCTIONS-1:0] overlaps;
+  hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar, bar_asked, bar_now, bar_before, other_bar, bar_of_function;
+  logic fits, bar_allowed, is_lane_allowed, is_allotment_allowed;
+  logic [UNDERLYING_FUNCTIONS-1:0] overlaps, overlaps_now;
   hca_spec_pkg::control_function_virtual_collect_buffer_sub_bar_t sub_bar;
   hca_spec_pkg::control_function_physical_collect_buffers_t allotment;
   hca_spec_pkg::control_cancel_virtual_collect_buffer_t named;
@@ -238,26 +240,42 @@ module host_registers #(
     end
   end
 
-  assign can_write = holds_write && !register_bvalid && !waits && !lock && !reset_request && !resetting;
+  // Three clocks decide about a held write, each from registers of the clock before: its 64-bit register or BAR, its value, whether it is
+  // allowed. Meanwhile nothing that they depend on changes: BARs and lanes are set by writes, and a fetched entry waits (wide_now).
+  logic can_decide;
+  logic [2:0] decided;
+  assign can_decide = holds_write && !register_bvalid && !waits && !lock && !reset_request && !resetting;
+  assign can_write = decided[2];
   assign writes = can_write && (!moving || move_done) && (!wide_now || wide_ready);
 
   // A new BAR is for both levels until the sub-BAR is written.
-  assign bar = is_bar ? data_now : bars[set_underlying_function];
-  assign sub_bar = is_sub_bar ? data_now : {bar.count, 16'd0};
+  assign bar_of_function = bars[set_underlying_function];
+  assign bar_asked = is_bar ? data_now : bar_of_function;
   always_comb begin
     other_bar = '0;
-    overlaps = '0;
-    if (is_bar || is_sub_bar) begin  // Saves comparisons in simulation.
+    overlaps_now = '0;
+    if (decided[0] && (is_bar || is_sub_bar)) begin  // Saves comparisons in simulation.
       for (int unsigned number = 0; number < UNDERLYING_FUNCTIONS; number++) begin
         other_bar = bars[number];
-        overlaps[number] = set_underlying_function != FUNCTION_WIDTH'(number) && bar.count != '0 && other_bar.count != '0
+        overlaps_now[number] = set_underlying_function != FUNCTION_WIDTH'(number) && bar.count != '0 && other_bar.count != '0
             && {1'b0, bar.base} < {1'b0, other_bar.base} + {1'b0, other_bar.count}
             && {1'b0, other_bar.base} < {1'b0, bar.base} + {1'b0, bar.count};
       end
     end
   end
-  assign bar_allowed = {16'd0, bar.base} + {16'd0, bar.count} <= VIRTUAL_COLLECT_BUFFERS && overlaps == '0
-      && sub_bar.low <= sub_bar.high && sub_bar.high <= bar.count;
+  always_ff @(posedge clock) begin
+    decided <= !can_decide || writes ? '0 : {decided[1:0], 1'b1};
+    if (can_decide) begin
+      bar <= bar_asked;
+      bar_before <= bar_of_function;
+      sub_bar <= is_sub_bar ? data_now : {bar_asked.count, 16'd0};
+      overlaps <= overlaps_now;
+      fits <= {16'd0, bar.base} + {16'd0, bar.count} <= VIRTUAL_COLLECT_BUFFERS && sub_bar.low <= sub_bar.high
+          && sub_bar.high <= bar.count;
+      bar_allowed <= fits && overlaps == '0;
+      is_allotment_allowed <= is_allotment && allotment_allowed;
+    end
+  end
   assign allotment = data_now;
   assign named = data_now;
   assign enable = data_now;
@@ -277,37 +295,40 @@ module host_registers #(
   assign set_bar_count = (VCB_WIDTH + 1)'(bar.count);
   assign set_bar_low = (VCB_WIDTH + 1)'(sub_bar.low);
   assign set_bar_high = (VCB_WIDTH + 1)'(sub_bar.high);
-  assign set_allotment = writes && is_allotment;
+  always_ff @(posedge clock) set_allotment <= !reset && writes && is_allotment;
   assign set_allotment_low = COUNT_WIDTH'(allotment.low);
   assign set_allotment_high = COUNT_WIDTH'(allotment.high);
   assign set_allotment_shared = COUNT_WIDTH'(allotment.shared);
 
   // A BAR is written when each VCB that changes its owner is known to be closed.
   assign moving = can_write && is_bar && bar_allowed;
-  assign bar_of_function = bars[set_underlying_function];
-  assign old_base = (VCB_WIDTH + 1)'(bar_of_function.base);
-  assign old_count = (VCB_WIDTH + 1)'(bar_of_function.count);
+  assign old_base = (VCB_WIDTH + 1)'(bar_before.base);
+  assign old_count = (VCB_WIDTH + 1)'(bar_before.count);
   assign new_base = set_bar_base;
   assign new_count = set_bar_count;
 
   // Control registers of 64 bits.
+  logic is_lane_high;
   assign wide_offset = {offset_now[15:3], 3'd0};
-  assign is_wide_low = is_control && offset_now[2:0] == 3'd0 && (wide_known || is_limit);
-  assign is_wide_high = is_control && offset_now[2:0] == 3'd4 && (wide_known || is_limit_high);
-  assign wide_now = can_write && is_wide_high && wide_known;
-  assign wide_write = writes && is_wide_high && wide_known;
-  assign wide_value = {data_now,
-      has_low && low_offset == wide_offset ? low : is_limit_high ? half_written_limit[31:0] : wide_low};
+  assign wide_now = decided[0] && is_lane_high;
+  assign wide_write = writes && is_lane_high;
+  always_ff @(posedge clock) begin
+    is_wide_low <= is_control && offset_now[2:0] == 3'd0 && (wide_known || is_limit);
+    is_lane_high <= is_control && offset_now[2:0] == 3'd4 && wide_known;
+    has_low_of_it <= has_low && low_offset == wide_offset;
+    if (decided[0]) wide_value <= {data_now, has_low_of_it ? low : is_limit_high ? half_written_limit[31:0] : wide_low};
+    is_lane_allowed <= is_lane_high && wide_allowed;
+  end
 
   assign invalidate_lanes = writes && is_invalidate;
   assign invalidate_lanes_entries = (2 * UNDERLYING_FUNCTIONS)'(data_now);
 
   assign is_allowed = is_page || is_unlock || is_function_reset || is_break || is_enable || is_select || is_invalidate || is_wide_low
       || is_limit_high
-      || is_wide_high && wide_known && wide_allowed
+      || is_lane_allowed
       || is_bar && bar_allowed && move_allowed
       || is_sub_bar && bar_allowed
-      || is_allotment && allotment_allowed
+      || is_allotment_allowed
       || (is_cancel || is_close || is_open) && 32'(named.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS;
   assign disables = is_enable && !enable.enable && !enable.reset && enabled;
   assign is_page_dropped = is_page && disabled;
@@ -372,7 +393,7 @@ module host_registers #(
       has_low <= 1'b0;
       half_written_limit <= hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_RESET;
     end else begin
-      if (writes && (is_wide_low || is_wide_high)) has_low <= is_wide_low;
+      if (writes && (is_wide_low || is_limit_high || is_lane_high)) has_low <= is_wide_low;
       if (writes && is_enable) begin
         enabled <= enable.enable && !enable.reset;
         disabled <= !enable.enable && (enabled || disabled);
@@ -413,7 +434,7 @@ module host_registers #(
             bars[number] <= bar;
             sub_bars[number] <= sub_bar;
           end
-          if (set_allotment && allotment_allowed) allotments[number] <= allotment;
+          if (set_allotment && is_allotment_allowed) allotments[number] <= allotment;
         end
       end
     end
@@ -465,7 +486,7 @@ module host_registers #(
   logic [PAGES-1:0] has_latched;
   logic [15:0] read_offset_offered;
   logic [31:0] high;
-  logic [63:0] value;
+  logic [63:0] value_now, value, window, of_host_memory, lanes, dropped;
   logic is_wide, is_high;
   hca_spec_pkg::underlying_function_status_t status;
   hca_spec_pkg::control_control_t control_now;
@@ -478,8 +499,23 @@ module host_registers #(
     if (reset || reads || moving || !holds_read || !is_inspect) inspect_waits <= '0;
     else if (inspect_waits != TAKES_EFFECT) inspect_waits <= inspect_waits + 4'd1;
   end
-  assign reads = holds_read && (!register_rvalid || register_rready) && !lock && !moving && !wide_now
-      && (!is_lock || begins_lock || is_reset) && (!is_inspect || inspect_waits == TAKES_EFFECT);
+  // Four clocks look a value up, each from registers of the clock before: its place in the blocks that have it, its value there, the block,
+  // the register.
+  logic can_look;
+  logic [3:0] looked;
+  assign can_look = holds_read && !moving && !wide_now;
+  assign reads = looked[3] && can_look && (!register_rvalid || register_rready) && !lock && (!is_lock || begins_lock || is_reset)
+      && (!is_inspect || inspect_waits == TAKES_EFFECT);
+  always_ff @(posedge clock) begin
+    looked <= reset || !can_look || reads ? '0 : {looked[2:0], 1'b1};
+    if (holds_read) begin
+      window <= window_value;
+      of_host_memory <= read_value;
+      lanes <= lanes_value;
+      dropped <= counts[WRITES_DROPPED] + counts[COUNTS];
+      value <= value_now;
+    end
+  end
   assign identity_address = read_offset[11:0];
   assign begins_lock = is_lock && !is_reset && !waits && !holds_write && !(register_awvalid && register_wvalid);
   assign is_reset = reset_request || resetting;
@@ -541,40 +577,40 @@ module host_registers #(
   end
 
   always_comb begin
-    value = '0;
+    value_now = '0;
     read_index = '0;
-    if (!holds_read) value = '0;  // Else simulation has nothing to select.
-    else if (read_page == IDENTITY) value = {32'd0, read_offset[15:12] == 4'd0 && identity_known ? identity_data : 32'd0};
+    if (!looked[2]) value_now = '0;  // Else simulation has nothing to select.
+    else if (read_page == IDENTITY) value_now = {32'd0, read_offset[15:12] == 4'd0 && identity_known ? identity_data : 32'd0};
     else if (read_page == CONTROL) begin
       if (in_array(read_offset, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET)) begin
         read_index = FUNCTION_WIDTH'((read_offset - 16'(hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET)) >> 2);
-        value = {32'd0, bars[read_index]};
+        value_now = {32'd0, bars[read_index]};
       end else if (in_array(read_offset, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET)) begin
         read_index = FUNCTION_WIDTH'((read_offset - 16'(hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET)) >> 2);
-        value = {32'd0, sub_bars[read_index]};
+        value_now = {32'd0, sub_bars[read_index]};
       end else if (in_array(read_offset, hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) begin
         read_index = FUNCTION_WIDTH'((read_offset - 16'(hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) >> 2);
-        value = {32'd0, allotments[read_index]};
+        value_now = {32'd0, allotments[read_index]};
       end else
         case (32'(read_offset))
-          hca_spec_pkg::CONTROL_CONTROL_OFFSET: value = {32'd0, control_now};
-          hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET: value = half_written_limit;
-          hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET: value = unclaimed;
-          default: value = window_value;
+          hca_spec_pkg::CONTROL_CONTROL_OFFSET: value_now = {32'd0, control_now};
+          hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET: value_now = half_written_limit;
+          hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET: value_now = unclaimed;
+          default: value_now = window;
         endcase
     end else if (32'(read_page) < PAGES)
       case (32'(read_offset))
-        hca_spec_pkg::UNDERLYING_FUNCTION_STATUS_OFFSET: value = {32'd0, status};
-        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET: value = {32'd0, bars[read_underlying_function]};
-        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET: value = {32'd0, sub_bars[read_underlying_function]};
-        hca_spec_pkg::UNDERLYING_FUNCTION_CLOCK_OFFSET: value = now;
-        hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET: value = counts[0];
-        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET: value = counts[1];
-        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET: value = counts[2];
-        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value = counts[WRITES_DROPPED] + counts[COUNTS];
-        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET: value = counts[4];
-        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: value = counts[5];
-        default: value = read_value;
+        hca_spec_pkg::UNDERLYING_FUNCTION_STATUS_OFFSET: value_now = {32'd0, status};
+        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET: value_now = {32'd0, bars[read_underlying_function]};
+        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET: value_now = {32'd0, sub_bars[read_underlying_function]};
+        hca_spec_pkg::UNDERLYING_FUNCTION_CLOCK_OFFSET: value_now = now;
+        hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET: value_now = counts[0];
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET: value_now = counts[1];
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET: value_now = counts[2];
+        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value_now = dropped;
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET: value_now = counts[4];
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: value_now = counts[5];
+        default: value_now = of_host_memory | lanes;
       endcase
   end
 

@@ -5,6 +5,8 @@ module lane_map_registers #(
     parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
+    input logic clock,
+
     // Reads of 64-bit registers by offset: of the control page, and of the page of a function. Not during a write.
     input logic [15:0] read_offset,
     input logic [FUNCTION_WIDTH-1:0] read_underlying_function,
@@ -12,7 +14,7 @@ module lane_map_registers #(
     output logic [63:0] function_read_value,
 
     // A write of a control register, accepted if wide_write is set and the block is ready in the clock of wide_now; wide_low is the
-    // current low half. A forbidden write changes nothing.
+    // current low half. wide_offset comes a clock before wide_now. A forbidden write changes nothing.
     input logic [15:0] wide_offset,
     output logic wide_known,
     input logic wide_now,
@@ -59,12 +61,13 @@ module lane_map_registers #(
   logic [ENTRY_WIDTH-1:0] read_entry, entry;  // 2 * function + level
   logic unused_bits;
 
-  // Reads.
+  // Reads. The lanes of an entry come one clock after the offset.
   assign is_read_entry = lane_map_registers_pkg::is_entry(read_offset);
   assign is_own_high = 32'(read_offset) == OWN + OWN_STRIDE;
   assign is_read_own = 32'(read_offset) == OWN || is_own_high;
-  assign read_entry = is_read_entry ? ENTRY_WIDTH'((32'(read_offset) - FIRST) / STRIDE) :
-      ENTRY_WIDTH'({read_underlying_function, is_own_high});
+  always_ff @(posedge clock)
+    read_entry <= is_read_entry ? ENTRY_WIDTH'((32'(read_offset) - FIRST) / STRIDE) :
+        ENTRY_WIDTH'({read_underlying_function, is_own_high});
   assign function_read_value = is_read_own ? 64'(query_lanes) : '0;
   always_comb begin
     control_read_value = '0;
@@ -74,10 +77,12 @@ module lane_map_registers #(
   end
 
   // Writes.
-  assign is_shared = 32'(wide_offset) == hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET;
-  assign is_address = 32'(wide_offset) == hca_spec_pkg::CONTROL_LANE_MAP_ADDRESS_OFFSET;
+  always_ff @(posedge clock) begin
+    is_shared <= 32'(wide_offset) == hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET;
+    is_address <= 32'(wide_offset) == hca_spec_pkg::CONTROL_LANE_MAP_ADDRESS_OFFSET;
+    entry <= ENTRY_WIDTH'((32'(wide_offset) - FIRST) / STRIDE);
+  end
   assign wide_known = lane_map_registers_pkg::is_register(wide_offset);
-  assign entry = ENTRY_WIDTH'((32'(wide_offset) - FIRST) / STRIDE);
   assign is_there = 32'(entry) < 2 * UNDERLYING_FUNCTIONS;
   assign wide_ready = !is_address || set_lane_map_address_ready;
   always_comb begin

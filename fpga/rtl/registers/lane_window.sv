@@ -5,8 +5,9 @@ module lane_window #(
     parameter int unsigned CREDIT_WIDTH = 10,
     parameter int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1
 ) (
+    input logic clock,
     input logic [15:0] read_offset,
-    output logic [31:0] read_value,
+    output logic [31:0] read_value,  // Two clocks after the offset.
 
     // From virtual_kick, in the same clock.
     output logic [LANE_WIDTH-1:0] query_lane,
@@ -22,11 +23,15 @@ module lane_window #(
   localparam int unsigned STRIDE = hca_spec_pkg::CONTROL_LANE_STATE_STRIDE;
 
   logic is_lane, unused_bits;
+  logic [31:0] value;
   hca_spec_pkg::control_lane_state_t lane;
 
   assign unused_bits = &{1'b0, query_shared_execution_credits_held, query_shared_completion_credits_held};
-  assign is_lane = 32'(read_offset) >= FIRST && 32'(read_offset) < FIRST + TRANSMIT_VIRTUAL_LANES * STRIDE;
-  assign query_lane = is_lane ? LANE_WIDTH'((32'(read_offset) - FIRST) / STRIDE) : '0;
+  always_ff @(posedge clock) begin
+    is_lane <= 32'(read_offset) >= FIRST && 32'(read_offset) < FIRST + TRANSMIT_VIRTUAL_LANES * STRIDE;
+    query_lane <= LANE_WIDTH'((32'(read_offset) - FIRST) / STRIDE);
+    read_value <= value;
+  end
 
   always_comb begin
     lane.commands = 8'(query_commands);
@@ -35,14 +40,14 @@ module lane_window #(
     lane.shared_execution_credits = 7'(query_shared_execution_credits_held);
     lane.shared_completion_credits = 7'(query_shared_completion_credits_held);
 
-    if (is_lane) read_value = lane;
+    if (is_lane) value = lane;
     else
       case (32'(read_offset))
         hca_spec_pkg::CONTROL_SHARED_EXECUTION_CREDITS_OFFSET:
-        read_value = hca_spec_pkg::SHARED_EXECUTION_CREDITS - 32'(shared_execution_credits_held);
+        value = hca_spec_pkg::SHARED_EXECUTION_CREDITS - 32'(shared_execution_credits_held);
         hca_spec_pkg::CONTROL_SHARED_COMPLETION_CREDITS_OFFSET:
-        read_value = hca_spec_pkg::SHARED_COMPLETION_CREDITS - 32'(shared_completion_credits_held);
-        default: read_value = '0;
+        value = hca_spec_pkg::SHARED_COMPLETION_CREDITS - 32'(shared_completion_credits_held);
+        default: value = '0;
       endcase
   end
 endmodule
