@@ -94,8 +94,8 @@ const cases = [
 const fastest = ['--cc', '--exe', '-O3', '--x-assign', 'fast', '--x-initial', 'fast', '--noassert', '-Wall'];
 
 /**
- * Builds the driver of a block as a user who wants speed builds a simulation: without assertions, coverage and waveforms. @returns {string}
- * the path of the program
+ * Builds the driver of a block as a user who wants speed builds a simulation: without assertions, coverage and waveforms.
+ * @returns {string} the path of the program
  */
 function build({ block, parameters }) {
   const directory = path.join(
@@ -167,8 +167,9 @@ function instructions(program, clocks) {
 }
 
 /**
- * Measures a busy block. @param counts no time, only instructions @returns instructions per clock, including those of the driver; work per
- * clock; M cycles/s, the best of five runs
+ * Measures a busy block.
+ * @param counts no time, only instructions
+ * @returns instructions per clock, including those of the driver; work per clock; M cycles/s, the best of five runs
  */
 function measure(one, counts) {
   const program = build(one);
