@@ -372,7 +372,7 @@ export class QueuePair {
       code: 'EINVAL',
       verb: 'postReceive',
       attribute: 'maxReceiveWorkRequests',
-      expected: 'a queue pair made with maxReceiveWorkRequests of 1 or more',
+      expected: 'a queue pair created with maxReceiveWorkRequests of 1 or more',
     });
   }
 

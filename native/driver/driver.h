@@ -91,7 +91,7 @@ private:
   void lose();
   void take_completions();
   void take_events();
-  void hear(const spec::EventQueueEntry& event);
+  void handle_event(const spec::EventQueueEntry& event);
 
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<DeviceFunction> function_;

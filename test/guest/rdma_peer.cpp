@@ -169,7 +169,7 @@ private:
     ibv_send_wr request = {};
     uint32_t immediate = 0;
     words >> request.wr.rdma.remote_addr >> request.wr.rdma.rkey >> immediate;
-    request.imm_data = immediate; // opaque: the bytes that are on the wire
+    request.imm_data = immediate; // opaque: the bytes on the wire
     request.opcode = order == "send"              ? IBV_WR_SEND
                      : order == "send_immediate"  ? IBV_WR_SEND_WITH_IMM
                      : order == "write"           ? IBV_WR_RDMA_WRITE

@@ -214,5 +214,5 @@ export function showEvents({ events, lost }) {
 	while (list.children.length > mostEvents) list.lastElementChild.remove();
 	const note = $('#no-events');
 	note.hidden = lost === 0;
-	setText(note, `${lost} more came faster than they were taken.`);
+	setText(note, `${lost} more were lost: they arrived faster than they were read.`);
 }
