@@ -3,11 +3,11 @@
 // seed, clocks.
 //
 // The shape (TRANSMIT_VIRTUAL_LANES and the other parameters) is passed to Verilator and, by the same names,
-// to this file. What the RTL does in one clock, the model does step by step: start, then the kick in the last
-// stage, then the commands finished in the preceding clock. The RTL leads: its bits by lane follow the state
-// by some clocks, so the bench checks that each decision is right for the state of one of these clocks, and
-// that a lane has what it takes. The bench supplies the entries of the mapping table that are read again, and
-// passes them to the model.
+// to this file. The model executes a clock of the RTL step by step: start, then the kick in the last stage,
+// then the commands finished in the preceding clock. The RTL leads: its bits by lane follow the state by some
+// clocks, so the bench checks that each decision is right for the state of one of these clocks, and that a
+// lane has what it takes. The bench supplies the entries of the mapping table that are read again, and passes
+// them to the model.
 #include "hca/kick/lane_choice.h"
 #include "virtual_kick_compare.h"
 #include "virtual_kick_stream.h"

@@ -167,7 +167,7 @@ describe('hca registers', () => {
     ]);
     expect([written.exitCode, written.error]).toEqual([
       0,
-      expect.stringMatching(/^hca: warning: registers are written as they are given/),
+      expect.stringMatching(/^hca: warning: values are written as given/),
     ]);
     expect(written.out).toMatch(/control\.half_written_limit: +0x0000000000001234 {2}\(4660 clock ticks\)/);
     expect(written.out).toMatch(/queuing_structure_address\[1\]: +0x0000000000001000/);

@@ -129,7 +129,7 @@ describe('the reason why a queue pair waits', () => {
     [
       'for an entry credit of its function',
       { resource: Resource.entryCredits, underlyingFunction: 0, amount: 1 },
-      /^its function lacks entry credit: .* \(hca resources set 0\.entryCredits=…\)$/m,
+      /^its function lacks an entry credit: .* \(hca resources set 0\.entryCredits=…\)$/m,
       RoomWait.function,
     ],
   ])('names room that is waited for: %s', (_, request, words, kind) => {

@@ -237,7 +237,7 @@ describe('hca lat and hca bw', () => {
       /^hca: --iters and --duration exclude each other: leave out one/,
     ],
     [['bw', 'send', '-t', '4', '-l', '5'], 2, /^hca: --post_list is 5, but must be at most --tx-depth, 4\n$/],
-    [['bw', 'send', '-t', '4', '-Q', '5'], 2, /^hca: --cq-mod is 5, but must be at most 4: so many fit/],
+    [['bw', 'send', '-t', '4', '-Q', '5'], 2, /^hca: --cq-mod is 5, but must be at most 4: this many fit/],
     [['bw', 'send', '-q', '100', '-r', '512'], 2, /64000 entries; a device has 32768 at most: fewer of --qp/],
     [['bw', 'send', '-m', '1000'], 2, /It must be 256, 512, 1024, 2048, 4096\.\n$/],
     [['lat', 'atomic', '-A', 'SWAP'], 2, /Allowed choices are CMP_AND_SWAP, FETCH_AND_ADD\.\n$/],

@@ -115,7 +115,7 @@ describe('the obstacles of pci:', () => {
   it('include a note on the reset of a function that the kernel cannot reset', () => {
     expect(obstacles('pci', new FakeHost(), { resettable: false })).toEqual([
       expect.stringMatching(
-        /^note ENOTSUP: the kernel cannot reset 0000:01:00.0, .* when it is opened again$/,
+        /^note ENOTSUP: the kernel cannot reset 0000:01:00.0: .* resets the device by its own register$/,
       ),
     ]);
   });

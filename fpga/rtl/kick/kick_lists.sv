@@ -192,8 +192,8 @@ module kick_lists #(
     end
   end
 
-  // Lanes with commands to take. The block knows three clocks after the last dropped command has left that a lane has no other, and checks
-  // nothing on that lane until then. first_alive: the command at the head of the lane is known not to be dropped.
+  // Lanes with commands to take. Three clocks after a dropped command has left, the block knows whether its lane has another one; until then
+  // it starts no further check of the lane. first_alive: the command at the head of the lane is known not to be dropped.
   logic [COUNT_WIDTH*LANES-1:0] at_least;
   logic [LANES-1:0] has_command, has_dropped, first_alive, looked_into;
   logic unused_at_least;
