@@ -61,7 +61,7 @@ public:
   // Event queue of completion queues that are armed.
   static constexpr unsigned completion_event_queue = 1;
 
-  // From now on events are told of; once.
+  // Turns the reporting of events on; once.
   int listen(EventListener& listener);
 
   int query_port(unsigned port, PortFacts& facts);

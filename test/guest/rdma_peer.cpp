@@ -1,5 +1,5 @@
-// A peer by libibverbs for what its ping-pong programs leave out: does what it is told over TCP, a line each,
-// and answers with a line. Arguments: address and TCP port of who tells it.
+// A libibverbs peer for operations that its ping-pong programs lack: executes commands over TCP, a line each,
+// and answers each with a line. Arguments: address and TCP port of the test.
 //   hello QPN PSN GID            its queue pair is connected; the answer to nothing: QPN PSN GID ADDRESS KEY
 //   fill SEED | same SEED AT BYTES      its memory gets a pattern, or is compared with one
 //   receive AT BYTES             posts a receive

@@ -136,7 +136,7 @@ export class Stalls {
 
 /** Queue pairs; one of them can be chosen. */
 export class QueuePairs {
-	/** @param choose is told the number of the one that is chosen, or undefined */
+	/** @param choose is called with the number of the selected queue pair, or undefined */
 	constructor(choose) {
 		this.choose = choose;
 		this.chosen = undefined;
