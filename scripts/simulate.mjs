@@ -1,6 +1,6 @@
-// Simulates fabrics of stepped boards, from a seed each, until it is told to end: `npm run simulate -- [--seeds N] [--minutes M]
-// [--from SEED] [--workers W]`, or one with `--seed N`. Without --from it begins at a seed of its own choice, which it prints. A seed that
-// fails is told with the smallest plan that fails too, and `--plan JSON` plays that again.
+// Simulates fabrics of stepped boards, one per seed, until it is interrupted: `npm run simulate -- [--seeds N] [--minutes M]
+// [--from SEED] [--workers W]`, or one with `--seed N`. Without --from it begins at a random seed, which it prints. For a
+// failing seed it prints the smallest plan that fails too; `--plan JSON` repeats that plan.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import path from 'node:path';

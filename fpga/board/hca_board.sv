@@ -1,10 +1,9 @@
-// hca_front with something in the place of the blocks behind it that are not in RTL yet, so that a card can be brought up: registers,
-// VCB pages, and commands that are collected, kicked, started and counted, with a kick record of each kick and of each end in host
-// memory. No command is executed: each ends as soon as it has been read, its PCB and its credits go back, and nothing else of it
-// reaches host memory or the network. Every queue pair that the device has room for is taken to exist but for those of a function that is
-// being reset, with the low QoS level and the checksum secret 0. A queue pair with a command that found no PCB, or whose doorbell was rung,
-// goes through the queuing structure of its function, where the host has given one, and is dropped when it comes out. Events are dropped;
-// management commands are taken and dropped.
+// hca_front with a substitute for the blocks behind it that have no RTL yet, so that a card can be brought up: registers, VCB pages, and
+// commands that are collected, kicked, started and counted, with a kick record in host memory of each kick and each end. The board executes
+// no command: a command ends as soon as it has been read, its PCB and its credits return, and nothing else of it reaches host memory or the
+// network. Every queue pair number up to the maximum counts as existing, with the low QoS level and the checksum secret 0, except while its
+// function is being reset. A queue pair whose command found no PCB, or whose doorbell was rung, passes through the queuing structure of its
+// function, if the host has set one up, and is dropped when it comes out. Events and management commands are dropped.
 module hca_board #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -66,7 +65,7 @@ module hca_board #(
     output logic collect_rvalid,
     input logic collect_rready,
 
-    // Host memory, AXI4. awuser and aruser: the function whose memory it is.
+    // Host memory, AXI4. awuser and aruser: the function that owns the memory.
     output logic [63:0] memory_awaddr,
     output logic [7:0] memory_awlen,
     output logic [2:0] memory_awsize,
@@ -93,8 +92,8 @@ module hca_board #(
     input logic memory_rvalid,
     output logic memory_rready,
 
-    output logic command_ended,  // For one clock: a command has been read.
-    output logic queue_pair_taken  // For one clock: a queue pair has come out of a queuing structure.
+    output logic command_ended,  // Set for one clock: a command has been read.
+    output logic queue_pair_taken  // Set for one clock: a queue pair has come out of a queuing structure.
 );
   localparam int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS;
   localparam int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1;
@@ -106,7 +105,7 @@ module hca_board #(
   logic release_command, release_command_ready, finish, finish_ready;
   hca_spec_pkg::finish_unit_t finish_unit;
 
-  // The end of a command in a kick record, whose first beat is its begin.
+  // The end of a command as a kick record, whose first beat holds its beginning.
   logic record, record_ready, is_begun, device_reset;
   logic [63:0] now, record_begin;
   hca_spec_pkg::opcode_t record_opcode;
@@ -120,7 +119,7 @@ module hca_board #(
     end
   end
 
-  // The next command is read when PCB and credits of the one before are back, and it is recorded.
+  // The next command is read when the PCB and the credits of the previous one have returned and its record is written.
   assign command_tready = !release_command && !finish && !record;
   assign command_ended = command_tvalid && command_tready && command_tlast;
   always_ff @(posedge clock) begin
@@ -155,7 +154,7 @@ module hca_board #(
     finish_unit.send_queue_sequence_number = ended.send_queue_sequence_number;
   end
 
-  // Queue pairs into queuing structures, and out. While a reset is under way none goes in, and none where no structure is.
+  // Queue pairs enter and leave the queuing structures. None enters during a reset, or without a structure.
   logic post_notice, notice_credit, has_notice, is_start, is_in_order, resetting;
   logic queuing_append, queuing_append_ready, queuing_any, queuing_any_condemned;
   logic [4:0] notices_waiting;
@@ -191,7 +190,7 @@ module hca_board #(
     queuing_append_unit.quality_of_service_level = notice.quality_of_service_level;
   end
 
-  // Outputs of hca_front that are not used here.
+  // Outputs of hca_front that this board does not use.
   logic queue_pair_found;
   logic management_tvalid, management_tlast;
   logic [BEAT_BYTES*8-1:0] management_tdata;
@@ -228,7 +227,7 @@ module hca_board #(
       .CLOCK_FREQUENCY(CLOCK_FREQUENCY),
       .BOARD_NAME(BOARD_NAME)
   ) i_hca_front (
-      .collect_awuser('0),  // One PCI function: whose VCB it is follows from its address.
+      .collect_awuser('0),  // There is one PCI function: the address of a VCB tells its owner.
       .kick_scheduled(1'b0),
       .kick_scheduled_unit('0),
       .release_command_physical_collect_buffer(PCB_WIDTH'(ended.physical_collect_buffer)),

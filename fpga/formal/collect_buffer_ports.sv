@@ -1,20 +1,21 @@
-// The promises of collect_buffer at its ports, whatever is behind them, for VCBs that are divided as after a reset. A model of its own follows
-// each accepted beat: what its page holds of a command, and so what has to become of it. Of every beat, in order and within a bound, the
-// block has to tell that, and nothing else: it kicks if and only if the command is whole, refuses if and only if there is a reason, and says
-// which; a PCB is one command's at a time, and its buffers hold what was written for it; a PCB in reach is taken, and none beyond reach.
+// Properties of collect_buffer at its ports, independent of its implementation, with the division of VCBs after a reset. A reference model
+// follows each accepted beat: what the beat's page holds of a command, and therefore what the block must do. The block must report exactly
+// that for every beat, in order and within a bound: it kicks if and only if the command is complete; it refuses if and only if there is a
+// reason, and reports the reason; a PCB belongs to one command at a time, and its buffers hold the data written for that command; it takes
+// a PCB whenever one is allowed, and never one beyond the limits.
 //
-// command_memory keeps a bit of each DWORD, and whether a checksum agrees is any (fpga/formal/command_memory.sv, doorbell_checksum.sv).
-// Slots other than cancel, control commands and management pages are left to the bench.
+// command_memory keeps one bit of each DWORD, and the result of a checksum is arbitrary (fpga/formal/command_memory.sv,
+// doorbell_checksum.sv). The bench covers slots other than cancel, control commands and management pages.
 module collect_buffer_ports #(
     parameter int unsigned BEAT_BYTES = 64,
-    parameter int unsigned ABOUT = 0,  // Which of the properties below.
-    parameter int unsigned APART = 0,  // DWORD of the beat that comes apart, with its neighbor.
-    parameter int unsigned POOL = 3,  // PCBs: one for each function, and one that both share.
-    parameter int unsigned SETTLES = 12,  // Clocks after which a PCB that came back can be taken.
-    parameter bit STALLS = 1'b0,  // Checksums and credits may hold beats up.
-    parameter int unsigned LATENCY = 7,  // Clocks in which a beat is done, where nothing holds it up.
-    parameter int unsigned BEATS = 4,  // Beats at most.
-    parameter int unsigned PATIENCE = 16,  // Clocks after which a beat is done, if none is before it.
+    parameter int unsigned ABOUT = 0,  // Selects the properties to prove, below.
+    parameter int unsigned APART = 0,  // The DWORD whose beat arrives in parts, with its neighbor.
+    parameter int unsigned POOL = 3,  // PCBs: one for each function, and one shared.
+    parameter int unsigned SETTLES = 12,  // Clocks after which a returned PCB can be taken.
+    parameter bit STALLS = 1'b0,  // Checksums and credits may delay beats.
+    parameter int unsigned LATENCY = 7,  // Clocks until a beat is done, if nothing delays it.
+    parameter int unsigned BEATS = 4,  // Maximum beats of the proof.
+    parameter int unsigned MAXIMUM_CLOCKS = 16,  // Clocks within which a beat is done if no other is ahead of it.
     localparam int unsigned FUNCTIONS = 2,
     localparam int unsigned VCBS = 2,
     localparam int unsigned DWORDS = BEAT_BYTES / 4,
@@ -38,8 +39,8 @@ module collect_buffer_ports #(
     input logic any_found
 );
   localparam int unsigned COMMAND_DWORDS = 80;
-  localparam int unsigned LINES = 2;  // Of a command that are written, of 64 B: header and payload.
-  localparam int unsigned DEPTH = 8;  // Beats on their way.
+  localparam int unsigned LINES = 2;  // Lines of 64 B of a command that the proof writes: header and payload.
+  localparam int unsigned DEPTH = 8;  // Beats in flight.
   localparam logic [5:0] SLOTS_LINE = 6'd62;
 
   logic reset, awready, wready, bvalid, find, queue_pair_found, kick, post_notice, send_queue_mode_kick, management, refused,
@@ -92,7 +93,7 @@ module collect_buffer_ports #(
       .store_data('0),
       .read_physical_collect_buffer(read_buffer),
       .inspect_page('0),
-      // Not looked at.
+      // Not checked.
       .bresp(),
       .arready(),
       .rdata(),
@@ -121,7 +122,7 @@ module collect_buffer_ports #(
   assign reset = age == '0;
   always_ff @(posedge clock) if (age != '1) age <= age + 7'd1;
 
-  // The queue pair that exists, of any function and level. An answer that was not asked for is any too.
+  // One queue pair exists, of an arbitrary function and level. Answers without a request are arbitrary too.
   localparam logic [23:0] some_queue_pair = 24'h800001;
   (* anyconst *) logic some_function;
   (* anyconst *) logic some_level;
@@ -133,7 +134,7 @@ module collect_buffer_ports #(
   assign queue_pair_found = asked ? asked_right : any_found;
   assign level = some_level;
 
-  // ---- The host: bursts of whole beats. An offer stays until it is taken.
+  // ---- The host: bursts of whole beats. An offer stays until it is accepted.
   logic in_burst, accepted, addressed, was_offered, was_addressed;
   logic [ADDRESS_WIDTH-1:0] address, held_address;
   logic [1:0] user, held_user;
@@ -162,28 +163,29 @@ module collect_buffer_ports #(
     if (was_offered && !reset)
       assume (wvalid && wdata == held_data && wstrb == held_strobes && wlast == held_last);
     if (was_addressed && !reset) assume (awvalid && awaddr == held_address && awuser == held_user);
-    assume (!awaddr[ADDRESS_WIDTH-1]);  // VCBs alone.
+    assume (!awaddr[ADDRESS_WIDTH-1]);  // Only VCBs.
     assume (reset ? !wvalid && !awvalid : 1'b1);
     assume (bready);
     if (wvalid && in_burst && (address[11:0] | 12'(BEAT_BYTES - 1)) == '1) assume (wlast);  // No burst crosses 4 KiB.
     assume (age < 7'd100 && accepted_beats <= 4'(BEATS));
-    // Of numbers a few bits may differ, for all of them go the same way.
+    // Only a few bits of a number may differ, because the block treats all its bits alike.
     assume (wdata[7:1] == '0 && wdata[30:9] == '0 && wdata[46:33] == '0);
     assume (wdata[56:48] == 9'd0 || wdata[56:48] == 9'd8 || wdata[56:48] == 9'd257);
     if (wvalid && in_burst) assume (address[11:6] < 6'(LINES) || address[11:6] >= 6'd5);
   end
 
-  // The beat as it is accepted: of DWORDs, those of the line of the first segment.
+  // The accepted beat; its DWORDs are those of the line of the first segment.
   localparam int unsigned ENTRY = 1 + 6 + DWORDS + 1 + 1 + 2 + 64 + BEATS_WIDTH + 1 + 1 + 12;
   logic [DWORDS-1:0] whole, touched;
   for (genvar dword = 0; dword < DWORDS; dword++) begin : gen_dword
     assign whole[dword] = wstrb[dword*4+:4] == 4'hf;
     assign touched[dword] = wstrb[dword*4+:4] != 4'h0;
   end
-  // Two of a command's come one by one (one, where it is about PCBs), and of one a part; the others come together.
+  // Two DWORDs of a command arrive separately (one, in the properties of PCBs), and one arrives in part; the others arrive together.
   localparam int unsigned TOGETHER = ABOUT == 3 ? 1 : 2;
   localparam logic [$clog2(DWORDS)-1:0] apart = $clog2(DWORDS)'(APART);
-  localparam bit CANCELS = ABOUT == 1 || ABOUT == 3 || ABOUT >= 10;  // Among the beats; elsewhere all bring DWORDs as said.
+  // Cancels are mixed with the beats; otherwise every beat brings DWORDs as above.
+  localparam bit CANCELS = ABOUT == 1 || ABOUT == 3 || ABOUT >= 10;
   logic together;
   assign together = touched[apart/TOGETHER==0?DWORDS-1:0];
   for (genvar dword = 0; dword < DWORDS; dword++) begin : gen_apart
@@ -193,7 +195,7 @@ module collect_buffer_ports #(
         assume (touched[dword] == together);
     end
   end
-  (* anyconst *) logic [6:0] some_dword;  // Of a command.
+  (* anyconst *) logic [6:0] some_dword;  // A DWORD of the command.
   (* anyconst *) logic some_vcb;
   logic [BEATS_WIDTH-1:0] window, some_window;
   logic some_bit;
@@ -201,7 +203,7 @@ module collect_buffer_ports #(
   assign some_window = BEATS_WIDTH'(some_dword / 7'(DWORDS));
   assign some_bit = wdata[32*(some_dword%7'(DWORDS))];
 
-  // Slots: of the last line only whole cancels are written.
+  // Slots: the last line receives only whole cancels.
   logic is_cancel;
   if (BEAT_BYTES == 64) begin : gen_cancel
     assign is_cancel = whole == DWORDS'(16'h0030) && touched == whole;
@@ -211,10 +213,10 @@ module collect_buffer_ports #(
   end
   always_comb if (wvalid && in_burst && address[11:6] == SLOTS_LINE) assume (is_cancel);
 
-  // Beats on their way. Where nothing holds them up, the oldest is the one of LATENCY clocks before; else that which is not done yet.
+  // Beats in flight. If nothing delays them, the oldest is the one of LATENCY clocks ago; otherwise the oldest that is not done.
   logic [ENTRY-1:0] entry, oldest;
   logic [3:0] waiting;
-  logic done;  // The oldest.
+  logic done;  // The oldest beat is done.
   assign entry = {address[11:0], some_bit, wdata[hca_spec_pkg::COMMAND_HEADER_CHECKSUM_ENABLE_LSB%(BEAT_BYTES*8)], window, wdata[63:0], user,
       touched == '0, touched != whole, whole, address[11:6], address[12]};
   always_ff @(posedge clock) waiting <= reset ? '0 : waiting + 4'(accepted) - 4'(done);
@@ -239,7 +241,7 @@ module collect_buffer_ports #(
     end
     always_comb begin
       assume (unit_credit && !wdata[hca_spec_pkg::COMMAND_HEADER_CHECKSUM_ENABLE_LSB%(BEAT_BYTES*8)]);
-      if (age < 7'd12) assume (!wvalid);  // Until a reset has swept the memories.
+      if (age < 7'd12) assume (!wvalid);  // The host waits until the reset has swept the memories.
       if (!reset) assert (beat_done == done);
     end
   end
@@ -253,7 +255,7 @@ module collect_buffer_ports #(
   logic [5:0] o_line;
   assign {o_offset, o_bit, o_checks, o_window, o_words, o_user, o_empty, o_partial, o_dwords, o_line, o_vcb} = oldest;
 
-  // ---- What each VCB holds, and what the oldest beat makes of it.
+  // ---- The state of each VCB, and the effect of the oldest beat.
   localparam logic [1:0] FREE = 2'd0, COLLECTING = 2'd1, SEND_QUEUE_MODE = 2'd2, ERROR = 2'd3;
   logic [1:0] state_0, state_1, state;
   logic [COMMAND_DWORDS-1:0] received_0, received_1, received, brought, needed_dwords;
@@ -299,7 +301,7 @@ module collect_buffer_ports #(
   assign ends = is_command && complete && !refuses;
   assign gets = state == FREE ? !send_queue_mode_entered : state == COLLECTING;
   assign checks_now = brought[2] ? o_checks : checked;
-  assign fails = ends && gets && checks_now && refused;  // The sum may agree or not.
+  assign fails = ends && gets && checks_now && refused;  // The checksum may match or not.
   assign kicks = ends && gets && !fails;
 
   logic [1:0] state_next;
@@ -325,18 +327,18 @@ module collect_buffer_ports #(
     end
   end
 
-  // The value last written to a DWORD of a command, either any.
+  // The last value written to an arbitrary DWORD of a command.
   logic some_value, some_value_now;
   assign some_value_now = o_vcb == some_vcb && brought[some_dword] ? o_bit : some_value;
   always_ff @(posedge clock) if (is_command) some_value <= some_value_now;
 
-  // ---- PCBs. Those that a kick gave to what lies behind, and for which function; how many a function has.
+  // ---- PCBs: those that a kick passed to the next block, and for which function; the number that each function holds.
   logic [POOL-1:0] out, out_of_1;
   logic [2:0] has_0, has_1, left_alone;
-  logic [5:0] since_back;  // Clocks since one came back last.
+  logic [5:0] since_back;  // Clocks since the last PCB returned.
   logic comes_back, reach_0, reach_1, in_reach, began;
   assign began = is_command && state == FREE;
-  // Released or given back: by a refusal, a cancel or a checksum that does not agree.
+  // Released by a refusal, a cancel or a wrong checksum.
   assign comes_back = release_buffer || done && (refused || command_cancelled);
   always_comb begin
     has_0 = 3'(state_0 == COLLECTING);
@@ -346,7 +348,7 @@ module collect_buffer_ports #(
       has_1 = has_1 + 3'(out[number] && out_of_1[number]);
     end
   end
-  assign left_alone = 3'(POOL - 2);  // Shared by both.
+  assign left_alone = 3'(POOL - 2);  // Shared by both functions.
   assign reach_0 = has_0 == 3'd0 || has_0 - 3'd1 + (has_1 == 3'd0 ? 3'd0 : has_1 - 3'd1) < left_alone;
   assign reach_1 = has_1 == 3'd0 || has_1 - 3'd1 + (has_0 == 3'd0 ? 3'd0 : has_0 - 3'd1) < left_alone;
   assign in_reach = o_vcb ? reach_1 : reach_0;
@@ -365,11 +367,11 @@ module collect_buffer_ports #(
     end
   end
   always_comb begin
-    // The blocks behind give back what they have, once.
+    // The next block returns each of its PCBs once.
     if (release_buffer) assume (release_physical_collect_buffer < PCB_WIDTH'(POOL) && (out >> release_physical_collect_buffer & POOL'(1)) != '0);
   end
 
-  // The content of a kicked PCB is read, as long as it is out: any one.
+  // The next block reads the content of an arbitrary kicked PCB while it holds it.
   logic follows, has_data;
   logic [PCB_WIDTH-1:0] followed;
   logic follow_value;
@@ -406,15 +408,15 @@ module collect_buffer_ports #(
   always_comb begin
     if (!reset) begin
       case (ABOUT)
-        0: begin  // In time.
+        0: begin  // Beats are done in time.
           assert (waiting <= 4'(DEPTH) && (!done || waiting != '0));
           assert (!accepted || in_burst);
-          assert (without_end <= 6'(PATIENCE));
-          assert (without_beat <= 6'(PATIENCE));
+          assert (without_end <= 6'(MAXIMUM_CLOCKS));
+          assert (without_beat <= 6'(MAXIMUM_CLOCKS));
           assert (without_address <= 6'd1);
           assert (units_without_credit <= 4'd8);
         end
-        1: begin  // The fate of a beat, and of nothing else.
+        1: begin  // Each beat has its effect, and nothing else happens.
           assert (kick == kicks && kick_record == (kicks || ends && !gets));
           assert (refused == (refuses || fails));
           assert (send_queue_mode_kick == (ends && !gets) && post_notice == send_queue_mode_kick);
@@ -424,7 +426,7 @@ module collect_buffer_ports #(
           assert (!send_queue_mode_entered || began);
           assert (!management && !half_written && !control_done);
         end
-        2: begin  // The report of it.
+        2: begin  // The report of each effect.
           if (done && claimed) assert (counted_underlying_function == o_vcb);
           if (refused) assert (refused_event.reason == (fails ? hca_spec_pkg::REFUSAL_CHECKSUM_MISMATCH : reason)
               && refused_event.underlying_function == 8'(o_vcb) && refused_event.object == 32'(o_vcb)
@@ -437,32 +439,34 @@ module collect_buffer_ports #(
               && post_notice_unit.send_queue_sequence_number == header.send_queue_sequence_number
               && post_notice_unit.underlying_function == 4'(o_vcb));
         end
-        3: begin  // PCBs: one owner at a time, taken in reach, and not beyond it.
+        3: begin  // PCBs: one owner at a time; taken if allowed, and only then.
           if (kick) assert (kick_unit.physical_collect_buffer < 8'(POOL)
               && (out >> kick_unit.physical_collect_buffer & POOL'(1)) == '0);
           assert ((free_buffers[POOL-1:0] & out) == '0);
           if (began && !send_queue_mode_entered && !refuses) assert (in_reach);
           if (began && in_reach && since_back >= 6'(SETTLES)) assert (!send_queue_mode_entered);
         end
-        4: begin  // The content of the buffers.
+        4: begin  // Contents of the PCBs.
           if (has_data) assert (read_data[32*(some_dword%7'(DWORDS))] == follow_value);
         end
-        // Each of these is to be reached, so that it fails.
+        // Covers: each of these claims must fail, which shows that the case is reached.
         10: assert (!(ends && gets && !checks_now));  // A command kicks.
-        11: assert (!(fails));  // With a checksum that does not agree, is refused.
-        12: assert (!(ends && state == SEND_QUEUE_MODE));  // In send queue mode.
-        13: assert (!(refuses && differs));  // Segment 0 that differs.
-        14: assert (!(refuses && passes && had_length && !differs));  // A segment beyond the length.
-        15: assert (!(is_cancelled && state == COLLECTING));  // A cancel of a half-written command.
-        16: assert (!(began && !in_reach && send_queue_mode_entered));  // No PCB in reach.
-        17: assert (!(began && in_reach && since_back >= 6'(SETTLES) && since_back < 6'd20 && out != '0));  // One in reach, shortly after one came back.
+        11: assert (!(fails));  // A command with a wrong checksum is refused.
+        12: assert (!(ends && state == SEND_QUEUE_MODE));  // A command completes in send queue mode.
+        13: assert (!(refuses && differs));  // Segment 0 differs.
+        14: assert (!(refuses && passes && had_length && !differs));  // A segment lies beyond the length.
+        15: assert (!(is_cancelled && state == COLLECTING));  // A half-written command is cancelled.
+        16: assert (!(began && !in_reach && send_queue_mode_entered));  // No PCB is allowed.
+        // A PCB is allowed, shortly after one returned.
+        17: assert (!(began && in_reach && since_back >= 6'(SETTLES) && since_back < 6'd20 && out != '0));
         18: assert (!(has_data && follow_value));  // A DWORD is read.
-        19: assert (!(is_command && !complete && has_length && state == COLLECTING && !refuses));  // Half written, with its length.
-        20: assert (!(done && !claimed));  // Another function's page.
-        21: assert (!(state == ERROR && is_cancelled));  // A cancel of a VCB in error.
-        22: assert (!(units_without_credit == 4'd2));  // Units without credit.
-        23: assert (!(kick && began));  // A beat that is a command.
-        24: assert (!(kick && kick_unit.physical_collect_buffer == 8'(POOL - 1)));  // The last PCB.
+        // A command is half written, with its length.
+        19: assert (!(is_command && !complete && has_length && state == COLLECTING && !refuses));
+        20: assert (!(done && !claimed));  // A beat to another function's page.
+        21: assert (!(state == ERROR && is_cancelled));  // A VCB in the error state is cancelled.
+        22: assert (!(units_without_credit == 4'd2));  // Units leave without credit.
+        23: assert (!(kick && began));  // One beat is a whole command.
+        24: assert (!(kick && kick_unit.physical_collect_buffer == 8'(POOL - 1)));  // The last PCB is kicked.
         default: assert (1'b0);
       endcase
     end

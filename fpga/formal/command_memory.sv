@@ -1,4 +1,4 @@
-// The ports of command_memory with a memory behind them that keeps one bit of each DWORD: what a DWORD holds is the same to the block.
+// The ports of command_memory with a memory that keeps one bit of each DWORD, because the block treats all bits of a DWORD alike.
 module command_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,

@@ -1,11 +1,12 @@
-// Credits are conserved: an owner holds what it took and has not given back, its own up to their number and shared ones up to the
-// cap, and all shared ones that are held are held by an owner, no more than there are. No credit is lost either: without an event of its
-// in the last two clocks an owner's bits are set exactly if it may take. For a division that stays, by induction, over the block alone.
+// Credits are conserved: an owner holds exactly the credits that it took and has not returned, its own up to their number and shared ones
+// up to the cap; owners together hold exactly the shared credits in use, at most as many as exist. No credit is lost: without an event in
+// the last two clocks, an owner's bits are set exactly if it may take a credit. Proved by induction over the block alone, for a fixed
+// division.
 (* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_own[OWNERS];
 (* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_shared[OWNERS];
 (* mem2reg *) logic [2*CREDIT_WIDTH-1:0] owed_before[OWNERS];
 logic [CREDIT_WIDTH+OWNER_WIDTH:0] sum_shared;
-logic [OWNERS-1:0] had_own, was_below_cap;  // In the clock before.
+logic [OWNERS-1:0] had_own, was_below_cap;  // One clock earlier.
 logic started = 1'b0;
 
 // Takes and returns one to three clocks ago.
@@ -26,7 +27,7 @@ end
 
 always_comb begin
   if (!started) assume (reset);
-  // The promises of the surroundings.
+  // Assumptions about the surrounding block.
   if (took[0] && took_1 == take_owner || took[1] && took_2 == take_owner || took[2] && took_3 == take_owner) assume (!take);
   if (take) assume (take_shared ? was_below_cap[take_owner] && has_shared : had_own[take_owner]);
 end
@@ -56,7 +57,7 @@ for (genvar number = 0; number < OWNERS; number++) begin : gen_formal
     owed_before[number] <= reset ? '0 : {owed_own[number], owed_shared[number]};
   end
   always_comb begin
-    // No block gives back a credit that it does not hold.
+    // A block returns only a credit that it holds.
     assume (CREDIT_WIDTH'(own_back) <= owed_own[number]);
     assume (CREDIT_WIDTH'(shared_back) <= owed_shared[number]);
     if (started) begin
@@ -90,7 +91,7 @@ always_comb begin
     assert (sum_shared == (CREDIT_WIDTH + OWNER_WIDTH + 1)'(all_shared_held));
     assert (all_shared_held <= CREDIT_WIDTH'(SHARED));
     assert (shared_left == (CREDIT_WIDTH + 1)'(SHARED) - {1'b0, all_shared_held});
-    // The stages of the events; an owner has one take in them at most.
+    // The stages of the events; an owner has at most one take in them.
     if (took[0]) assert (!(took[1] && took_1 == took_2) && !(took[2] && took_1 == took_3));
     if (took[1]) assert (!(took[2] && took_2 == took_3));
     assert (take_read == took[0] && give_back_read == gave[0]);

@@ -1,5 +1,5 @@
-// The ports of data_memory with a memory behind them that keeps what it is given: that bit errors are corrected or detected is proved
-// apart. Nothing is scrubbed or injected.
+// The ports of data_memory with a memory that never fails; another proof shows that bit errors are corrected or detected. It ignores
+// scrubbing and injected errors.
 module data_memory #(
     parameter int unsigned ENTRIES = 64,
     parameter int unsigned UNIT_WIDTH = 128,

@@ -1,4 +1,4 @@
-// The ports of doorbell_checksum and nothing behind them: a proof holds whatever it answers.
+// The ports of doorbell_checksum with nothing behind them: a proof holds for every answer.
 module doorbell_checksum #(
     parameter int unsigned DWORDS = 2
 ) (

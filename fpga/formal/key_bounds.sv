@@ -1,7 +1,8 @@
-// An access that key_check permits lies in the memory of the key, and a burst as page_place has it lies in its page, and in the access. Both
-// get anything in each clock.
+// An access that key_check permits lies in the memory of the key, and a burst from page_place lies in its page and in the access. Both
+// blocks get arbitrary inputs in each clock.
 module key_bounds #(
-    parameter int unsigned REACHES = 0  // 1: claims that nothing is permitted, which has to fail; 2: that no burst ends with its page.
+    // 1: claims that nothing is permitted, which must fail; 2: that no burst ends with its page, which must fail.
+    parameter int unsigned REACHES = 0
 ) (
     input logic clock,
     input memory_translation_pkg::access_t access,
@@ -53,7 +54,7 @@ module key_bounds #(
       assert ((access_3.rights & ~key_3.access_flags) == '0);
       assert (!key_3.is_window || key_3.is_bound && (!key_3.is_of_queue_pair || key_3.bound_queue_pair == access_3.queue_pair));
     end
-    // The entry and the byte in its page are the byte's place.
+    // The entry and the offset in its page give the place of the byte.
     if (begun >= 3'd3 && is_there && key_3.page_log2 == 6'd12) begin
       assert (place[63:12] == 52'(entry) - 52'(key_3.page_table));
       assert (in_page == 31'(place[11:0]));

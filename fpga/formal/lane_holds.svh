@@ -1,5 +1,5 @@
-// A command of a queue pair that has commands which are not finished joins their lane. `watched` stands for any queue pair. By induction,
-// over the block alone.
+// A command of a queue pair with unfinished commands joins their lane. `watched` stands for any queue pair. Proved by induction over the
+// block alone.
 (* anyconst *) logic [QUEUE_PAIR_WIDTH-1:0] watched;
 logic [COUNT_WIDTH-1:0] watched_commands;
 logic [LANE_WIDTH-1:0] watched_lane;
@@ -7,7 +7,7 @@ logic started = 1'b0;
 logic was_clearing = 1'b1;
 logic watched_joins, watched_finishes, watched_finished;
 
-// The kicks that were looked up five to eight clocks ago.
+// The kicks looked up five to eight clocks ago.
 logic [3:0] gone;
 logic [QUEUE_PAIR_WIDTH-1:0] queue_pair_5, queue_pair_6, queue_pair_7, queue_pair_8;
 
@@ -25,7 +25,7 @@ always_ff @(posedge clock) begin
   {queue_pair_5, queue_pair_6, queue_pair_7, queue_pair_8} <= {queue_pair_4, queue_pair_5, queue_pair_6, queue_pair_7};
 end
 
-// By stage: it is a kick of the watched queue pair; its number of commands that joined before its look-up, and what joined since.
+// By stage: the kick is of the watched queue pair. joined_count: its commands that have joined.
 logic is_1, is_2, is_3, is_4, is_5;
 logic [COUNT_WIDTH-1:0] joined_count;
 assign is_1 = valid[0] && queue_pair_1 == watched;
@@ -37,7 +37,7 @@ assign joined_count = joined[watched][COUNT_WIDTH-1:0];
 
 always_comb begin
   if (!started) assume (reset);
-  // The promises of the surroundings.
+  // Assumptions about the surrounding block.
   if (clearing || was_clearing) assume (!look);
   if (!valid[3]) assume (!join_lane);
   if (clearing) assume (!finish);
@@ -50,7 +50,7 @@ always_comb begin
   end
   if (started && clearing && !reset) assert (watched_commands == '0 || was_clearing);
   if (started && !clearing) begin
-    // The property: at the join.
+    // The property, when a command joins.
     if (watched_joins && watched_commands != '0) assert (lane_4 == watched_lane);
 
     assert (watched_commands <= COUNT_WIDTH'((1 << COUNT_WIDTH) - 3));
@@ -58,7 +58,7 @@ always_comb begin
     if (watched_commands != '0) assert (joined[watched][COUNT_WIDTH+:LANE_WIDTH] == watched_lane);
     if (finishing) assert ((finishing_before ? finished_written : finishing_read) == finished[finishing_queue_pair]);
 
-    // The bits and numbers that a kick has of those before it.
+    // The bits and numbers by which a kick accounts for earlier kicks.
     if (valid[0])
       assert (same_1 == {gone[0] && queue_pair_5 == queue_pair_1, valid[3] && queue_pair_4 == queue_pair_1,
           valid[2] && queue_pair_3 == queue_pair_1, valid[1] && queue_pair_2 == queue_pair_1});
@@ -83,7 +83,7 @@ always_comb begin
           + COUNT_WIDTH'(same_4[2] && joined_before[2]) + COUNT_WIDTH'(same_4[3] && joined_before[3]) == joined_count);
     if (is_1 && !same_1[3]) assert (joined_1[COUNT_WIDTH+:LANE_WIDTH] == joined[watched][COUNT_WIDTH+:LANE_WIDTH]);
 
-    // Its lane: that of the one before it, otherwise the one of the commands.
+    // Its lane: that of the previous kick, else that of the queue pair's commands.
     if (is_2) begin
       if (is_3) assert (lane_2 == lane_3);
       else if (is_4) assert (lane_2 == lane_4);

@@ -1,11 +1,11 @@
-// The promises of a linked list queue at its ports, whatever is behind them: a list, which stands for any one, gives back what was pushed to it,
-// each data unit once, in order, with what was pushed; nothing leaves that was not marked as ready, but what is discarded or
-// reclaimed; no entry is given to two; a push to an empty queue is taken.
+// Properties of a linked list queue at its ports, independent of its implementation. A list, which stands for all, returns what was pushed
+// to it: each data unit once, in order, unchanged. No data unit leaves before it is marked ready, unless it is discarded or reclaimed. No
+// entry has two data units. A push to an empty queue is accepted.
 module linked_list_queue_ports #(
     parameter int unsigned ENTRIES = 2,
     parameter int unsigned LISTS = 2,
     parameter bit CONTENT_ADDRESSED = 1'b0,
-    parameter int unsigned CLEAR_CLOCKS = 3,  // After a reset, at most.
+    parameter int unsigned CLEAR_CLOCKS = 3,  // Maximum after a reset.
     localparam int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
     localparam int unsigned LIST_WIDTH = LISTS > 1 ? $clog2(LISTS) : 1,
     localparam int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1)
@@ -97,12 +97,12 @@ module linked_list_queue_ports #(
   assign reset = age == '0;
   always_ff @(posedge clock) if (age != '1) age <= age + 6'd1;
 
-  // An index, the number of one of its data units, and an entry, each any.
+  // An index, the number of one of its data units, and an entry, all arbitrary.
   (* anyconst *) logic [LIST_WIDTH:0] some_index;
   (* anyconst *) logic [3:0] some_number;
   (* anyconst *) logic [ENTRY_WIDTH-1:0] some_entry;
 
-  // Pushes on their way, as they came; they are answered after four clocks.
+  // Pushes in flight, in order; they are answered after four clocks.
   logic [3:0] pushes, push_units;
   logic [4*(LIST_WIDTH+1)-1:0] push_indexes;
   logic [LIST_WIDTH:0] index;
@@ -123,7 +123,7 @@ module linked_list_queue_ports #(
   assign takes_some = takes && index == some_index;
   assign removes_some = removes && answered_index == some_index;
 
-  // Order, and nothing lost: the data unit of a number leaves as the one of that number, as it came.
+  // Order without loss: the data unit pushed as number n leaves as number n, unchanged.
   logic [3:0] taken, removed;
   logic some_unit, is_some_there;
   logic [ENTRY_WIDTH-1:0] entry_of_number;
@@ -143,11 +143,10 @@ module linked_list_queue_ports #(
     end
   end
 
-  // The entry: used from its push to its removal; ready as marks say, as they were when what is answered now was decided on,
-  // a clock before it was done.
+  // The entry: used from its push to its removal; ready as the marks say at the time of the decision, which is one clock before its effect.
   logic is_used, is_ready, leaves_some;
   logic [3:0] was_ready;
-  logic [2:0] mark_values;  // On their way: answered after three clocks.
+  logic [2:0] mark_values;  // Marks in flight: answered after three clocks.
   logic [3*ENTRY_WIDTH-1:0] mark_entries;
   assign leaves_some = removes && answered_entry == some_entry;
   always_ff @(posedge clock) begin
@@ -161,12 +160,12 @@ module linked_list_queue_ports #(
 
   // All data units.
   logic [COUNT_WIDTH:0] held;
-  logic [3:0] quiet;  // Clocks without a push and a command.
+  logic [3:0] quiet;  // Clocks without a push or a command.
   always_ff @(posedge clock) begin
     held <= reset ? '0 : held + (COUNT_WIDTH + 1)'(takes) - (COUNT_WIDTH + 1)'(removes);
     quiet <= reset || push || command || forward || mark_ready || mark_not_ready ? '0 : quiet == '1 ? quiet : quiet + 4'd1;
   end
-  logic was_empty;  // Before the push that is answered now came.
+  logic was_empty;  // The queue was empty before the push that is answered in this clock.
   logic [3:0] empty_before;
   assign was_empty = empty_before[3];
   always_ff @(posedge clock) empty_before <= reset ? '0 : {empty_before[2:0], held == '0 && quiet > 4'd6 && !clearing};

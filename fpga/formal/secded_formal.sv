@@ -1,6 +1,6 @@
-// Of any data any one flipped bit is corrected and any two are detected, in two steps, for exclusive ors of
-// much that is not known: a flipped bit changes the syndrome of any word by a number that the word has no part in; and the decoder
-// does the right thing with any word, given the number of a bit, that of two, or zero.
+// For all data, any one flipped bit is corrected and any two are detected. The proof takes two steps, because exclusive ors of many unknown
+// bits are hard for a solver: a flipped bit changes the syndrome of every word by a number that does not depend on the word; and for the
+// number of one bit, of two bits, or zero, the decoder returns the right result for every word.
 module secded_formal (
     input logic [secded_pkg::DATA_BITS-1:0] data,
     input logic [secded_pkg::BITS-1:0] stored,

@@ -1,7 +1,7 @@
-// A command is answered when none of the accesses that took a slot before it is under way. One access, whichever, is followed; of the others it
-// is known how many there are.
+// A command is answered when no access that took a slot before it is in flight. The proof follows one arbitrary access and counts the
+// others.
 module translation_epochs #(
-    parameter bit REACHES = 1'b0  // Claims that no command is answered after the access has taken its slot, which has to fail.
+    parameter bit REACHES = 1'b0  // Claims that no command is answered after the access has taken its slot, which must fail.
 ) (
     input logic clock,
     input logic reset,
@@ -11,8 +11,8 @@ module translation_epochs #(
     input logic takes,
     input logic finish,
     input logic finish_epoch,
-    input logic follows,  // The access that takes a slot is the one.
-    input logic is_followed  // The access that finishes is the one.
+    input logic follows,  // The access that takes a slot is the followed one.
+    input logic is_followed  // The access that finishes is the followed one.
 );
   logic control_ready, controlled, row_write, live, quiesced, clear_keys, clear_lines, clears_key, clears_function, epoch, keeps, may_take;
   logic [1:0] key;
@@ -52,7 +52,7 @@ module translation_epochs #(
         its_epoch <= epoch;
       end
       if (finish && is_followed) is_under_way <= 1'b0;
-      // A command that begins while it is under way.
+      // A command begins while the access is in flight.
       if (control && control_ready) is_commanded <= is_under_way && !(finish && is_followed);
       others_0 <= others_0 + 4'(takes && !follows && !epoch) - 4'(finish && !is_followed && !finish_epoch);
       others_1 <= others_1 + 4'(takes && !follows && epoch) - 4'(finish && !is_followed && finish_epoch);
@@ -69,7 +69,7 @@ module translation_epochs #(
       assert (!REACHES);
       assert (!is_under_way);
     end
-    // Nothing is kept for an access of another epoch, nor while caches are swept.
+    // No result is stored for an access of another epoch, or while the caches are swept.
     if (begun && (clear_keys || clear_lines)) assert (!keeps);
   end
 endmodule

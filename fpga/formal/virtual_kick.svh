@@ -1,13 +1,13 @@
-// Credits are conserved: a lane holds those of its commands that were started and have not given them back, no more and no
-// fewer, of each kind. query_lane stands for any one. Counted at the ports, what comes back a clock later; that a pool gives no more than there are is credit_pool's to
-// prove, and the bench compares which of them are shared.
+// Credits are conserved: a lane holds exactly the credits of its commands that were started and have not returned them, of each kind.
+// query_lane stands for any lane. The proof counts at the ports; returns count one clock later. The proof of credit_pool shows that a pool
+// gives out no more credits than exist, and the bench compares which of them are shared.
 (* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_execution[LANES];
 (* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_completion[LANES];
 localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8;
 logic started = 1'b0;
 logic [LANE_WIDTH-1:0] lane_before;
 
-// Credits of a kind that the finish ports return for a lane in this clock; the number is a place in a finish unit.
+// Credits of a kind that the finish ports return for a lane in this clock; the number is a bit position in a finish unit.
 function automatic logic [CREDIT_WIDTH-1:0] returned(input logic [LANE_WIDTH-1:0] of_lane, input int unsigned is_returned);
   returned = '0;
   for (int unsigned port = 0; port < FINISHES; port++)
@@ -18,7 +18,7 @@ endfunction
 
 for (genvar number = 0; number < LANES; number++) begin : gen_formal
   localparam logic [LANE_WIDTH-1:0] NUMBER = LANE_WIDTH'(number);
-  logic starts_here, execution_lost, completion_lost, is_lost;  // With a command that cannot be read.
+  logic starts_here, execution_lost, completion_lost, is_lost;  // The start of a command that cannot be read.
   logic [CREDIT_WIDTH-1:0] execution_back, completion_back, execution_was_back, completion_was_back;
   assign starts_here = starting && starting_lane == NUMBER;
   assign is_lost = kick_corrupted && !popped_dropped && kick_corrupted_lane == NUMBER;
@@ -39,7 +39,7 @@ for (genvar number = 0; number < LANES; number++) begin : gen_formal
     end
   end
 
-  // Nothing is returned that is not held, and the lists lose no command that was not started.
+  // Only held credits return, and the lists lose only started commands.
   always_comb begin
     assume (execution_back + CREDIT_WIDTH'(execution_lost) + execution_was_back <= owed_execution[number]);
     assume (completion_back + CREDIT_WIDTH'(completion_lost) + completion_was_back <= owed_completion[number]);

@@ -1,4 +1,4 @@
-// A voted_memory that stores one bit of each word wrong reads what was written.
+// A voted_memory that stores one bit of each word wrong returns the data written.
 module voted_memory_formal #(
     parameter int unsigned WIDTH = 2
 ) (

@@ -1,6 +1,6 @@
-// npm run fpga:speed [-- BLOCK…] [--check]: how fast the blocks are simulated at their full sizes while they are busy, all or some, as a
-// table in fpga/doc/simulation.md: instructions a clock, counted by callgrind, and cycles a second on this machine. With --check it writes
-// nothing and only counts. It fails where a block takes more instructions than its budget.
+// npm run fpga:speed [-- BLOCK…] [--check]: measures how fast busy blocks simulate at their full sizes, all or those named, and writes a
+// table to fpga/doc/simulation.md: instructions per clock, counted by callgrind, and cycles per second on this machine. With --check it
+// counts instructions only and writes nothing. Fails if a block takes more instructions than its budget.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,10 @@ const queue = { ENTRIES: 256, UNDERLYING_FUNCTIONS: 8, READY_ON_PUSH: false };
 const collect = { VIRTUAL_COLLECT_BUFFERS: 256, UNDERLYING_FUNCTIONS: 8 };
 const front = { BEAT_BYTES: 32, ...collect, QUEUE_PAIRS: 65536 };
 
-/** Each block at full size: parameters that its driver, fpga/tb/<block>_speed.cpp, knows too; budget, instructions a clock; required, M cycles/s. */
+/**
+ * Each block at full size: its parameters, which its driver fpga/tb/<block>_speed.cpp sets too; budget, in instructions per clock; required
+ * speed, in M cycles/s.
+ */
 const cases = [
   {
     block: 'hardware_linked_list_queue',
@@ -91,8 +94,8 @@ const cases = [
 const fastest = ['--cc', '--exe', '-O3', '--x-assign', 'fast', '--x-initial', 'fast', '--noassert', '-Wall'];
 
 /**
- * Builds the driver of a block as a user builds a simulation that is to be fast: without assertions, coverage and waveforms.
- * @returns {string} the program
+ * Builds the driver of a block as a user who wants speed builds a simulation: without assertions, coverage and waveforms.
+ * @returns {string} the path of the program
  */
 function build({ block, parameters }) {
   const directory = path.join(
@@ -138,14 +141,14 @@ function build({ block, parameters }) {
   return path.join(directory, `V${block}`);
 }
 
-/** Runs the driver for so many clocks: units of its work that were done, and seconds of CPU time. */
+/** Runs the driver for this number of clocks and returns the units of work done and the CPU time in seconds. */
 function run(program, clocks) {
   const output = execFileSync(program, [String(clocks)], { encoding: 'utf8' });
   const [, done, seconds] = /clocks, (\d+) done, (\S+) s/.exec(output).map(Number);
   return { done, seconds };
 }
 
-/** Instructions of the driver with so many clocks, its reset among them. */
+/** Counts the driver's instructions for this number of clocks, including its reset. */
 function instructions(program, clocks) {
   const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-speed-'));
   try {
@@ -164,9 +167,9 @@ function instructions(program, clocks) {
 }
 
 /**
- * Measures a block while it is busy.
- * @param counts only: no time
- * @returns instructions a clock, of the driver too; work done in a clock; M cycles/s, the best of five runs
+ * Measures a busy block.
+ * @param counts no time, only instructions
+ * @returns instructions per clock, including those of the driver; work per clock; M cycles/s, the best of five runs
  */
 function measure(one, counts) {
   const program = build(one);
@@ -181,7 +184,7 @@ function measure(one, counts) {
   };
 }
 
-/** Puts rows into the document, in place of those of the same blocks and sizes. */
+/** Writes rows to the document in place of the rows with the same block and size. */
 function note(rows) {
   const text = readFileSync(document, 'utf8');
   const lines = text.split('\n');

@@ -1,11 +1,11 @@
-// Synthesizes the blocks of fpga/rtl with Yosys, and notes what each needs in fpga/doc/synthesis.md.
+// Synthesizes the blocks of fpga/rtl with Yosys and writes what each needs to fpga/doc/synthesis.md.
 //
-//   node fpga/scripts/synthesis.mjs [--check | --print | --full] [--family NAME]… [--beat-bytes N]… [BLOCK]…
+// node fpga/scripts/synthesis.mjs [--check | --print | --full] [--family NAME]… [--beat-bytes N]… [BLOCK]…
 //
-// Without a block: all blocks, at all widths of a beat, two at a time, and those that have one at full size, for UltraScale+; with --full
-// these alone. Rows that are not made anew stay in the document; --print leaves it alone, and --check only has Yosys read the blocks and
-// look for what is not driven, or driven twice, and for multipliers. Sizes and budgets are those of fpga/rtl/blocks.json. Fails where a
-// block at full size passes its budget.
+// Without a block: all blocks, at all beat widths, two at a time; for UltraScale+ also at full size, if the block has one. --full: only the
+// full sizes. --print leaves the document unchanged. --check only lets Yosys read the blocks and find undriven signals, signals with two
+// drivers, and multipliers. Rows that are not measured stay in the document. Sizes and budgets are in fpga/rtl/blocks.json. Fails if a
+// block at full size exceeds its budget.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,32 +19,32 @@ import { longestPath, worstEnds } from './longest_path.mjs';
 process.chdir(path.join(import.meta.dirname, '../..'));
 const document = 'fpga/doc/synthesis.md';
 const atOnce = 2;
-const minutes = 60; // on a machine that has other work
+const minutes = 60; // enough on a machine with other work
 
-// Of the library of cells only what can be used is read: all of it takes Yosys longer than a block. Shift registers stay flip-flops: one made
-// of a look-up table is five times as late, and would count as none.
+// Reads only the usable cells of a library, because Yosys takes longer to read all of it than to synthesize a block. Shift registers stay
+// flip-flops: a shift register in a look-up table is five times as late, and would not count as a level.
 const xilinx = (family) => ({
   cells: 'read_verilog -lib -specify +/xilinx/cells_sim.v',
   memories: { library: 'xilinx/cells_xtra.v', modules: /^module (RAMB\d+E2|URAM288) [^]*?^endmodule$/gm },
   command: `synth_xilinx -family ${family} -flatten -noiopad -nosrl -run prepare:`,
 });
 
-/** How Yosys is told of an FPGA family. */
+/** How to address an FPGA family in Yosys. */
 const families = {
   xc7: { name: 'Xilinx 7-series', ...xilinx('xc7') },
   xcup: { name: 'UltraScale+', ...xilinx('xcup') },
   ecp5: {
     name: 'ECP5',
     cells: 'read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v',
-    // As synth_ecp5 does it, but that ABC is not asked (-dress) for the names that its look-up tables had before, nor names given after:
-    // that takes longer than all the rest, and changes names alone.
+    // The steps of synth_ecp5, except that ABC does not restore the names of look-up tables (-dress) and no names are assigned afterwards:
+    // that takes longer than all other steps and changes only names.
     command: [
       'synth_ecp5 -run coarse:map_luts',
       'techmap -map +/ecp5/latches_map.v',
       'abc -lut 4:7',
       'clean',
       'synth_ecp5 -run map_cells:check',
-      'blackbox =A:whitebox', // cells that are described by processes, which JSON has not
+      'blackbox =A:whitebox', // JSON has no processes, so the cells that they describe become black boxes
     ].join('; '),
   },
 };
@@ -55,8 +55,8 @@ const kinds = [
   ['LUT memories', /^(RAM\d+[A-Z]+\d*|TRELLIS_DPR16X4)$/],
   ['block memories', /^(RAMB\w+|DP16KD|URAM\w*)$/],
 ];
-// A product by a constant that is no power of two and that no simpler cell does becomes a multiplier on an FPGA that has small ones (ECP5: from
-// two bits by two on). No block wants one.
+// On an FPGA with small multipliers (ECP5: from two bits on), a product by a constant that is not a power of two becomes a multiplier
+// unless a simpler cell fits. No block should need one.
 const withoutMultipliers = [
   'opt_expr; opt_clean; wreduce; peepopt; opt_clean',
   'select -assert-none t:$mul r:A_WIDTH>=2 %i r:B_WIDTH>=2 %i',
@@ -124,12 +124,12 @@ async function takeRuns() {
   }
 }
 
-/** Look-up tables on a path, a carry cell being a tenth and a multiplexer behind look-up tables three tenths of one. */
+/** Weight of a path in look-up tables: a carry cell counts one tenth, a multiplexer behind look-up tables three tenths. */
 function levelsOf({ weight }) {
   return weight / 10;
 }
 
-/** Keeps in mind where a block passes its budget. */
+/** Remembers the budgets that a block exceeds. */
 function hold({ block, size, budget }, luts, levels, period) {
   if (luts > budget.luts)
     passed.push(`${block}, ${size}: ${luts} LUTs, more than the ${budget.luts} of its budget`);
@@ -183,14 +183,14 @@ async function synthesize({ block, parameters, sources, family, size }) {
   }
 }
 
-/** The latest arrival by Yosys' static timing, in picoseconds; what its delays are, see the document. */
+/** The latest arrival time from Yosys' static timing, in picoseconds. The document explains its delays. */
 async function latestArrival(directory, netlist, block) {
   const library = readFileSync(path.join(shareOfYosys(), 'xilinx/cells_sim.v'), 'utf8');
   orderInputs(Object.values(netlist.modules[block].cells), delaysOf(library));
   writeFileSync(`${directory}/ordered.json`, JSON.stringify(netlist));
   const commands = [
     `read_json ${directory}/ordered.json`,
-    // synth_xilinx has emptied the cells whose inside it knows, of their delays too.
+    // synth_xilinx has removed the contents of known cells, including their delays.
     'delete =A:whitebox =A:blackbox',
     families.xcup.cells,
     ...memoriesOf(families.xcup, `${directory}/memories.v`),
@@ -201,17 +201,17 @@ async function latestArrival(directory, netlist, block) {
   return Number(readFileSync(`${directory}/arrival`, 'utf8').match(/Latest arrival time .* is (\d+)/)[1]);
 }
 
-/** Where Yosys has its libraries. */
+/** The folder of Yosys' libraries. */
 function shareOfYosys() {
   const program = execFileSync('sh', ['-c', 'command -v yosys'], { encoding: 'utf8' }).trim();
   return path.join(path.dirname(program), '../share/yosys');
 }
 
-/** The commands that read a block at its sizes. */
+/** The commands that read a block with its sizes. */
 function reading({ block, parameters, sources }) {
   return [
     `read_verilog -defer -sv ${sources.join(' ')}`,
-    // All at once: with some of them alone, Yosys would make the others at their default sizes first.
+    // Sets all parameters at once: with only some set, Yosys would first build the others at their default sizes.
     `chparam ${Object.entries(parameters)
       .map(([name, value]) => `-set ${name} ${value} `)
       .join('')}${block}`,
@@ -219,7 +219,7 @@ function reading({ block, parameters, sources }) {
   ];
 }
 
-/** Runs commands; ends with what Yosys says where it does. */
+/** Runs Yosys commands; throws its error message if it fails. */
 async function yosys(commands, what) {
   const options = { timeout: minutes * 60_000, killSignal: 'SIGKILL', maxBuffer: 1 << 28 };
   try {
@@ -231,7 +231,7 @@ async function yosys(commands, what) {
   }
 }
 
-/** The commands that read the memories of a family which lie in a library too large to be read whole. */
+/** The commands that read a family's memories from a library that is too large to be read whole. */
 function memoriesOf({ memories }, copy) {
   if (memories === undefined) return [];
   const library = readFileSync(path.join(shareOfYosys(), memories.library), 'utf8');
@@ -239,7 +239,7 @@ function memoriesOf({ memories }, copy) {
   return [`read_verilog -lib ${copy}`];
 }
 
-/** Puts a row in a table of the document, in place of the one with the same names: all columns before the one of LUTs. */
+/** Writes a row to a table of the document in place of the row with the same names, which are all columns before the one of LUTs. */
 function note(header, row, isList = false) {
   const text = readFileSync(document, 'utf8');
   const begin = text.indexOf(`| ${header.slice(0, 2).join(' | ')}`);
@@ -261,7 +261,7 @@ function note(header, row, isList = false) {
   writeFileSync(document, `${text.slice(0, begin)}${table.join('\n')}${end < 0 ? '\n' : text.slice(end)}`);
 }
 
-/** Takes the rows of a block at a size out of a table. */
+/** Removes the rows of a block at a size from a table. */
 function forget(header, { block, size }) {
   const text = readFileSync(document, 'utf8');
   const begin = text.indexOf(`| ${header.slice(0, 2).join(' | ')}`);

@@ -13,18 +13,18 @@
 
 namespace fpga_verbs::bench {
 
-// memory_translation as its client sees it: it answers the accesses of a queue pair in order, and those of
-// several in any order, with the bursts that the device model's keys and page tables give. It knows which
-// bytes of each access the host has given, and checks that the access does not finish earlier.
+// memory_translation as its client sees it: it answers the accesses of one queue pair in order, and those of
+// several in any order, with the bursts that the device model's keys and page tables give. It tracks which
+// bytes of each access the host has returned, and checks that no access finishes earlier.
 class DmaAccesses {
 public:
   DmaAccesses(const Place& place, Random& random, DmaModel& model)
       : place_(place), random_(random), model_(model) {}
 
-  // An access of a queue pair every 20 clocks, as memory_translation has at full size; otherwise at random.
+  // An access of a queue pair every 20 clocks, as in memory_translation at full size; otherwise at random.
   bool is_smooth = false;
-  uint32_t ready = 100;  // chance in a clock, in percent
-  uint32_t latency = 20; // clocks of a burst, at most
+  uint32_t ready = 100;  // probability per clock, in percent
+  uint32_t latency = 20; // maximum clocks of a burst
 
   std::optional<uint32_t> held; // this queue pair waits for its keys
 
@@ -95,7 +95,7 @@ private:
   struct Piece {
     uint64_t id = 0;
     uint64_t address = 0;
-    uint64_t bytes_left = 0; // to be asked for
+    uint64_t bytes_left = 0; // not requested yet
     uint32_t reads = 0;      // in flight
     bool ends_access = false;
     bool epoch = false;
@@ -204,7 +204,7 @@ private:
   std::deque<Piece> pieces_;
   uint64_t next_piece_ = 0;
   std::map<uint32_t, uint64_t> piece_of_tag_;
-  std::array<uint64_t, 2> finishing_{}; // by epoch: accesses whose last burst was given
+  std::array<uint64_t, 2> finishing_{}; // by epoch: accesses whose last burst has been returned
 };
 
 } // namespace fpga_verbs::bench

@@ -26,7 +26,7 @@
 namespace fpga_verbs::bench {
 
 // dma of the device model with its surroundings: PCBs, queue pairs, and keys to memory of the board's host.
-// Each queue pair has a dma of its own, so that one step is one packet of that queue pair.
+// Each queue pair has its own dma, so that one step is one packet of that queue pair.
 class DmaModel {
 public:
   static constexpr unsigned functions = BurstHost::functions;
@@ -108,7 +108,7 @@ public:
     return packet;
   }
 
-  // A region of the function and domain of a queue pair, with pages of the host's memory, most of them there.
+  // A region of the function and domain of a queue pair; most of its pages are mapped host memory.
   void create_region(unsigned function, uint32_t whole_pages = 0) {
     const bool is_whole = whole_pages != 0;
     const uint32_t page_log2 = 12 + (!is_whole && random_.once(3) ? 1 : 0);

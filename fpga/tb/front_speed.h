@@ -15,9 +15,9 @@
 
 namespace fpga_verbs::bench {
 
-// The host of hca_front or hca_board where simulation is measured: enables the device, gives each function a
-// ring of kick records, and writes commands to one VCB after the other, a beat in each clock; takes each
-// access of the device's at once. Head of a ring: all that was written.
+// The host of hca_front or hca_board for speed measurements. It enables the device, gives each function a
+// ring of kick records, and writes commands to one VCB after the other, a beat per clock. It accepts each
+// access of the device at once, and returns the number of records written as the head of a ring.
 template <class Rtl> class BusyHost {
 public:
   explicit BusyHost(Rtl& rtl) : rtl_(rtl) {}
@@ -76,7 +76,7 @@ public:
     }
   }
 
-  // After the edge. Beats that were taken.
+  // After the edge. Returns the number of accepted beats.
   uint32_t settle() {
     if (is_addressed_)
       awaits_address_ = false;

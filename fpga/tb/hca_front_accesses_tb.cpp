@@ -1,16 +1,17 @@
-// hca_front as a host that does what a file says, access by access; what comes of each is printed, a line
-// each. There is no queue pair. Argument: the file. Its lines, numbers in hexadecimal:
+// hca_front with a host that executes the accesses of a file, and prints the result of each in a line. No
+// queue pair exists. Argument: the file. Its lines, with numbers in hexadecimal, and what each prints:
 //
 // w ADDRESS DATA STROBES   writes a register: the response
 // r ADDRESS                reads a register: its value
 // b ADDRESS BYTES          writes to a VCB page in one beat: nothing
-// o ADDRESS BYTES w…       the same, and in the middle of it the register of a line w: its response
-// h HELD                   whether the stream of management commands is held: nothing
-// d FUNCTIONS              functions of which no DMA is under way, a bit each: nothing
+// o ADDRESS BYTES w…       the same, with the register write of a line w in the middle: the write's response
+// h HELD                   holds or resumes the stream of management commands: nothing
+// d FUNCTIONS              sets the functions without DMA in flight, a bit each: nothing
 // s CLOCKS                 waits: nothing
-// m                        management commands since the last time: of each PCB, function, number, bytes
+// m                        management commands since the last m: PCB, function, number and bytes of each
 //
-// The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
+// The shape (BEAT_BYTES and the other parameters) is passed to Verilator and, by the same names, to this
+// file.
 #include "Vhca_front.h"
 #include "axi_host.h"
 #include "bench.h"
@@ -45,7 +46,7 @@ public:
       char what = 0;
       words >> what >> std::hex;
       act(what, words);
-      ++place_.seed; // The line that a sentence about a difference names.
+      ++place_.seed; // Messages about a difference name this line.
     }
     return 0;
   }
@@ -61,7 +62,7 @@ public:
   void end_clock() {
     if (rtl_.management_tvalid && rtl_.management_tready)
       take_beat();
-    // Without a queue pair nothing is kicked, and without a ring nothing is written.
+    // Without a queue pair no command is kicked, and without a ring no record is written.
     expect(place_, "a command in the stream", rtl_.command_tvalid, 0);
     expect(place_, "an access to host memory", rtl_.memory_awvalid || rtl_.memory_arvalid, 0);
     rtl_.clock = 1;
@@ -120,7 +121,7 @@ private:
     return bytes;
   }
 
-  // The register is written once the burst has begun; its beat comes after.
+  // Writes the register once the burst has begun; its beat follows.
   void write_during_burst(uint32_t address, std::istringstream& words) {
     const std::vector<uint8_t> bytes = bytes_of(words);
     uint32_t data = 0;
@@ -143,7 +144,7 @@ private:
   void write_beat(uint32_t address, std::istringstream& words) {
     const std::vector<uint8_t> bytes = bytes_of(words);
     write_burst(address, bytes.data(), bytes.size(), static_cast<uint32_t>(bytes.size()));
-    steps(settled); // A beat may go through three doorbell slots, and a PCB comes back some clocks after it.
+    steps(settled); // A beat can touch three doorbell slots, and a PCB returns some clocks after it.
   }
 
   void take_beat() {

@@ -41,14 +41,14 @@ public:
   HostMemorySlave<Vhca_front>& slave() { return slave_; }
   KickRecordRings& rings() { return rings_; }
   CommandStream& stream() { return stream_; }
-  // Bytes that came for management.
+  // Bytes received on the stream of management commands.
   const Bytes& management() const { return management_; }
   uint32_t refusals() const { return refusals_; }
-  // Events of DMA, and the last one.
+  // Number of DMA events, and the last one.
   uint32_t faults() const { return faults_; }
   const spec::EventUnit& last_fault() const { return last_fault_; }
 
-  // As a driver does.
+  // Begins the rings as a driver does.
   void find_regions() {
     expect(place_, "magic", read(spec::identity::magic), spec::identity::magic_reset);
     expect(place_, "design", spec::identity::Device{read(spec::identity::device)}.design(), 2);
@@ -87,7 +87,8 @@ public:
     expect(place_, "enable", write(control_ + spec::control::control, control.bits), okay);
   }
 
-  // The device, and forgets what was sent. Whether no access to host memory was under way in the last clock.
+  // Resets the device, and forgets the commands sent. Returns whether no access to host memory was in flight
+  // in the last clock.
   bool reset() {
     spec::control::Control control;
     control.set_reset(1);
@@ -125,7 +126,7 @@ public:
       begin_ring(function);
   }
 
-  // A VCB through the window; the PCB that is selected too stays to be looked at.
+  // Reads a VCB through the inspect window. The selected PCB stays selected.
   spec::control::InspectVirtualCollectBuffer inspect(spec::control::InspectSelect select) {
     expect(place_, "select", write(control_ + spec::control::inspect_select, select.bits), okay);
     return spec::control::InspectVirtualCollectBuffer{
@@ -143,7 +144,7 @@ public:
     write_command(vcb, bytes);
     stream_.note_write();
   }
-  // Until a command has come that was sent.
+  // Waits until a command that was sent has arrived.
   void wait() {
     const size_t before = stream_.awaited();
     for (unsigned clock = 0; clock < clock_limit; ++clock) {
@@ -184,7 +185,7 @@ public:
     std::memcpy(command.data(), &header, sizeof(header));
   }
 
-  // One burst, or DWORDs and segments in any order.
+  // Writes a command in one burst, or as DWORDs and segments in any order.
   void write_command(uint32_t number, const Bytes& bytes) {
     if (random_.once(2)) {
       write_burst(vcb(number), bytes.data(), bytes.size(), BEAT_BYTES);
@@ -204,7 +205,7 @@ public:
       }
     }
   }
-  // One segment: the VCB goes on collecting.
+  // Writes one segment: the VCB keeps collecting.
   void write_half(uint32_t vcb_number, uint32_t number) {
     write_burst(vcb(vcb_number), command(number, 0).data(), 8, 8);
   }

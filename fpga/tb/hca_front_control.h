@@ -10,7 +10,8 @@
 
 namespace fpga_verbs::bench {
 
-// Registers by which the control function divides, cancels, closes and looks, each with what it does.
+// Registers by which the control function divides resources, cancels, closes and inspects, each with its
+// effect.
 class ControlCases {
 public:
   explicit ControlCases(HcaFrontBench& bench) : bench_(bench) {}
@@ -46,7 +47,7 @@ public:
     expect(place(), "a register that is not there", write(spec::control::bytes - 4, 0), slave_error);
   }
 
-  // A command of an unknown version puts its VCB in error, until it is cancelled.
+  // A command of an unknown version puts its VCB in the error state until it is cancelled.
   void refuse_and_cancel() {
     Bytes bytes = bench_.command(1, 0);
     spec::CommandHeader header = HcaFrontBench::header_of(bytes);
@@ -75,7 +76,7 @@ public:
     expect(place(), "open", write(spec::control::open_virtual_collect_buffer, open.bits), okay);
   }
 
-  // A VCB and its PCB through the window, while the VCB collects and after.
+  // Reads a VCB and its PCB through the inspect window, while the VCB collects and afterwards.
   void inspect() {
     const uint32_t vcb = VIRTUAL_COLLECT_BUFFERS - 1;
     for (const uint32_t each : {vcb - 1, vcb})
@@ -107,7 +108,7 @@ public:
     cancel(vcb - 1);
   }
 
-  // A command that is started and not finished holds a credit of each kind of its lane.
+  // A started, unfinished command holds a credit of each kind of its lane.
   void hold_credits(uint32_t number) {
     expect_credits(0);
     bench_.stream().hold(true);
@@ -143,7 +144,7 @@ private:
            spec::shared_completion_credits);
   }
 
-  // Its response.
+  // Returns the response.
   uint32_t cancel(uint32_t vcb) {
     spec::control::CancelVirtualCollectBuffer named;
     named.set_virtual_collect_buffer(vcb);

@@ -11,13 +11,13 @@
 
 namespace fpga_verbs::bench {
 
-// The structures of hca_front in the memory of its host, by the registers that say where: a queuing
-// structure, and a ring that is lost.
+// The structures of hca_front in host memory, at the addresses in its registers: a queuing structure, and a
+// ring that becomes unreachable.
 class HostMemoryCases {
 public:
   explicit HostMemoryCases(HcaFrontBench& bench) : bench_(bench) {}
 
-  // A queue pair goes to a queuing structure in host memory, and comes back.
+  // A queue pair enters a queuing structure in host memory and comes back.
   void queue() {
     const uint32_t page = bench_.page(1);
     function_page::QueuingStructureSize size;
@@ -50,7 +50,8 @@ public:
     expect(place(), "entry", entry.queue_pair_number(), request.queue_pair_number());
   }
 
-  // The ring of function 1 cannot be reached any more: one event, and commands go on without records.
+  // The ring of function 1 becomes unreachable: the device raises one event, and commands continue without
+  // records.
   void lose_ring(uint32_t number) {
     const uint32_t page = bench_.page(1);
     bench_.memory().set_reachable(KickRecordRings::ring(1), false);

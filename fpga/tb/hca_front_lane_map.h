@@ -8,9 +8,9 @@
 
 namespace fpga_verbs::bench {
 
-// The mapping table of lanes in the memory of hca_front's host. Four lanes: at first each function has one,
-// and two are shared. No ring of kick records is on in function 0, so that its commands have no other access
-// to host memory than those of the table.
+// The mapping table of lanes in host memory. There are four lanes: initially each function has one, and two
+// are shared. Function 0 has no ring of kick records, so its commands cause no other access to host memory
+// than reads of the table.
 class LaneMapCases {
 public:
   LaneMapCases(HcaFrontBench& bench, uint32_t number) : bench_(bench), number_(number) {}
@@ -30,14 +30,14 @@ public:
   }
 
 private:
-  static constexpr uint64_t table = 0x5'ffff'fff8; // Crosses a page, and 2^32.
+  static constexpr uint64_t table = 0x5'ffff'fff8; // Crosses a page boundary, and 2^32.
   static constexpr uint64_t other_table = 0x14'0000'0010;
-  static constexpr uint32_t delays = 40; // Longer than a fetch takes.
+  static constexpr uint32_t delays = 40; // More than a fetch takes.
   static constexpr uint32_t latency = 12;
   static constexpr uint32_t address_register = spec::control::lane_map_address;
 
-  // A command chooses by what the host has written since the entry was invalidated, and by nothing that was
-  // not.
+  // A command uses the entry that the host has written before the invalidation, and not an entry that was
+  // never invalidated.
   void choose() {
     expect(place(), "address to begin with", read_64(address_register), 0);
     expect(place(), "not aligned", write_64(address_register, table + 4), slave_error);
@@ -65,7 +65,7 @@ private:
     expect(place(), "accesses", bench_.slave().bursts(), before + 2);
   }
 
-  // The table cannot be reached: one event of the control function, and the entry stays.
+  // The table is unreachable: the control function gets one event, and the entry stays.
   void lose() {
     const uint64_t counted = bench_.read_64(bench_.page(0) + function_page::dma_faults);
     const uint32_t events = bench_.faults();
@@ -82,8 +82,7 @@ private:
     expect(place(), "its entry", lanes_of(0), 1 << 1);
   }
 
-  // An entry that would leave its level without a lane changes nothing, nor does one of lanes that are not
-  // there.
+  // An entry that would leave its level without a lane changes nothing, nor does one with nonexistent lanes.
   void refuse() {
     const uint64_t shared = read_64(spec::control::shared_transmit_virtual_lanes);
     expect(place(), "no shared lanes", write_64(spec::control::shared_transmit_virtual_lanes, 0), okay);
@@ -113,7 +112,7 @@ private:
     expect(place(), "function 0, low", lane_of_command(), 3);
   }
 
-  // A register is written while an entry is read, in any clock of it: both take effect.
+  // A register is written in any clock of an entry's read: both take effect.
   void write_entry_meanwhile(uint32_t delay) {
     const uint64_t lanes = 1 << delay % 4;
     const uint64_t other_lanes = 1 << (delay / 4 % 4);
@@ -125,7 +124,7 @@ private:
     expect(place(), "entry that was written", lanes_of(2), other_lanes);
   }
 
-  // The table is put elsewhere, and back.
+  // The table moves to another address and back.
   void move_meanwhile(uint32_t delay) {
     begin_fetch(1 << 2, delay);
     bench_.memory().write(other_table, &delay, sizeof(delay));
@@ -136,7 +135,7 @@ private:
     expect(place(), "address", read_64(address_register), table);
   }
 
-  // The host writes and invalidates the entry that is being read: the next command sees it.
+  // The host writes and invalidates an entry while the device reads it: the next command uses the new lanes.
   void invalidate_meanwhile(uint32_t delay) {
     begin_fetch(1 << 2, delay);
     write_entry(0, 1 << 3);
@@ -146,8 +145,8 @@ private:
     expect(place(), "its entry", lanes_of(0), 1 << 3);
   }
 
-  // The device is reset: not before the answer, and nothing follows; in every other round no command waits
-  // for the entry.
+  // Resets the device during a read: the reset waits for the answer, and no access follows it. In every other
+  // round no command waits for the entry.
   void reset_meanwhile(uint32_t round) {
     expect(place(), "address", write_64(address_register, table), okay);
     if (round % 2 == 0)
@@ -164,7 +163,7 @@ private:
     expect(place(), "accesses after a reset", bench_.slave().bursts(), before);
   }
 
-  // A command that needs an entry, so many clocks after its last write.
+  // Sends a command that needs an entry, this many clocks after its last write.
   void begin_fetch(uint64_t lanes, uint32_t delay) {
     write_entry(0, lanes);
     invalidate(1);
@@ -177,7 +176,7 @@ private:
     bench_.send(function * vcbs_each, number_++);
     return wait_for_lane();
   }
-  // And until it has left its lane.
+  // Waits until the command has left its lane.
   uint32_t wait_for_lane() {
     bench_.wait_for_all();
     bench_.steps(20);

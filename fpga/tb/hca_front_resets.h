@@ -11,12 +11,12 @@
 
 namespace fpga_verbs::bench {
 
-// Resets of the device and of a function in the middle of everything.
+// Resets of the device and of a function during all kinds of activity.
 class ResetCases {
 public:
   explicit ResetCases(HcaFrontBench& bench) : bench_(bench) {}
 
-  // A command half written, one in the stream, records under way, a burst begun.
+  // A command half written, one in the stream, records in flight, a burst begun.
   void reset_device(uint32_t number) {
     bench_.write_half(0, number);
     bench_.send(vcbs_each, number);
@@ -43,11 +43,12 @@ public:
            bench_.inspect(select).state() == spec::VirtualCollectBufferState::free, 1);
   }
 
-  // Function 0 is reset while the stream is held, with commands of both functions in it and half written. It
-  // is not over before its command has ended; nothing of the other is lost, and management goes on.
+  // Function 0 is reset while the stream is held, with commands of both functions in it and half-written
+  // ones. The reset ends only after the function's command has ended. No command of the other function is
+  // lost, and management continues.
   void reset_function(uint32_t number) {
     bench_.rings().read();
-    bench_.rings().forget(); // The one whose ring was lost.
+    bench_.rings().forget(); // The function whose ring became unreachable.
     bench_.stream().hold(true);
     bench_.send(0, number);
     bench_.send(vcbs_each, number + 1);
@@ -68,7 +69,7 @@ public:
     bench_.wait_for_all();
     bench_.steps(clock_limit);
     expect_resetting(0, 0);
-    expect_lock(1); // There is one PCB for management pages, which the function that was reset had.
+    expect_lock(1); // The one PCB for management pages belonged to the function that was reset.
     bench_.rings().read();
     expect(place(), "commands without a record of their end", bench_.rings().untold(), 1);
     bench_.rings().forget();
@@ -81,8 +82,8 @@ public:
            bench_.inspect(select).state() == spec::VirtualCollectBufferState::collecting, 1);
   }
 
-  // A record of the function is on its way to a slow host when the function is reset: that waits for it, and
-  // nothing is written to the ring afterwards, which another may have then.
+  // A function is reset while one of its records is on the way to a slow host: the reset waits for that
+  // write. Afterwards nothing is written to the ring, because its memory may have another use by then.
   void reset_function_while_writing(uint32_t number) {
     bench_.begin_ring(0);
     bench_.slave().set_speed(2);
@@ -109,8 +110,8 @@ public:
     bench_.rings().forget();
   }
 
-  // Function 1, which has the lock, is reset while a command of its management page is under way, which
-  // nothing else tells of: that lasts until its PCB is back.
+  // Function 1, which holds the lock, is reset while a command of its management page is in flight. Only the
+  // PCB shows that command, so the reset waits until the PCB is released.
   void reset_function_while_managing() {
     bench_.rtl().management_tready = 0;
     const size_t before = bench_.management().size();
@@ -127,7 +128,7 @@ public:
     expect_resetting(1, 0);
   }
 
-  // Disabling the device cancels what is half written, to the last VCB.
+  // Disabling the device cancels half-written commands, up to the last VCB.
   void disable_device(uint32_t number) {
     constexpr uint32_t last = VIRTUAL_COLLECT_BUFFERS - 1;
     bench_.write_half(last, number);
@@ -141,7 +142,7 @@ public:
   }
 
 private:
-  // All settings are as they were at first, and nothing goes to the host any more.
+  // All settings have their initial values, and the device no longer accesses host memory.
   void expect_forgotten() {
     const uint64_t bursts = bench_.slave().bursts();
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
@@ -159,7 +160,7 @@ private:
     expect(place(), "accesses after the reset", bench_.slave().bursts(), bursts);
   }
 
-  // Records are on their way to a slow host: the reset waits for them.
+  // Records are on the way to a slow host: the reset waits for them.
   void reset_while_writing(uint32_t number) {
     bench_.slave().set_speed(5);
     bench_.send(vcbs_each, number);
@@ -185,7 +186,7 @@ private:
     expect(place(), "lock", lock.granted(), 1);
   }
 
-  // A command through the management page.
+  // Sends a command through the management page.
   void manage(uint32_t function) {
     const Bytes bytes = write_management(function);
     bench_.steps(100);
@@ -193,7 +194,7 @@ private:
     expect(place(), "what they are", std::memcmp(bench_.management().data(), bytes.data(), bytes.size()), 0);
   }
 
-  // By DWORDs, backwards.
+  // In DWORDs, last one first.
   Bytes write_management(uint32_t function) {
     const uint32_t page = bench_.page(function);
     const function_page::ManagementLock lock{bench_.read(page + function_page::management_lock)};

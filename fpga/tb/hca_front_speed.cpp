@@ -1,5 +1,5 @@
-// hca_front with commands written in each clock that it takes a beat in. The block behind it takes each beat
-// of its stream, ends each command at once, and tells a kick record of it.
+// hca_front with commands written in every clock in which it accepts a beat. The next block accepts each beat
+// of the stream, ends each command at once, and reports a kick record of it.
 #include "Vhca_front.h"
 #include "front_speed.h"
 #include "spec/data_units.h"
@@ -20,7 +20,7 @@ public:
     host_.begin([this] { step(); });
   }
 
-  // Commands that have come out of the stream.
+  // Commands received from the stream.
   uint32_t step() {
     rtl_.release_command = !ended_.empty() && !is_released_;
     rtl_.finish = !ended_.empty() && !is_finished_;
@@ -78,8 +78,8 @@ private:
 
   Vhca_front rtl_;
   BusyHost<Vhca_front> host_{rtl_};
-  std::deque<spec::KickUnit> ended_; // Their PCBs and credits are to go back.
-  std::deque<spec::KickUnit> told_;  // Their kick records are to be told.
+  std::deque<spec::KickUnit> ended_; // Commands whose PCB and credits must return.
+  std::deque<spec::KickUnit> told_;  // Commands whose kick records must be reported.
   bool is_released_ = false;
   bool is_finished_ = false;
 };

@@ -17,32 +17,32 @@ namespace fpga_verbs::bench {
 
 using Bytes = std::vector<uint8_t>;
 
-// The block behind hca_front: takes commands from its stream when chance has it so, compares each with what
-// was written, and ends it at once: PCB and credits go back, and a record is told.
+// The block behind hca_front: it accepts beats of the stream at random, compares each command with the one
+// written, and ends it at once: it returns PCB and credits, and reports a kick record.
 class CommandStream {
 public:
   CommandStream(Vhca_front& rtl, Random& random, const Place& place)
       : rtl_(rtl), random_(random), place_(place) {}
 
-  // A command that is to come: header and payload.
+  // A command to be received: header and payload.
   void await(uint16_t sequence_number, Bytes bytes) { awaited_[sequence_number] = std::move(bytes); }
   // The last write of a command is done.
   void note_write() { last_write_ = place_.clock; }
   size_t awaited() const { return awaited_.size(); }
   void forget() { awaited_.clear(); }
-  // Whether nothing is taken.
+  // Accepts no beat while set.
   void hold(bool is_held) { is_held_ = is_held; }
 
   uint64_t beats() const { return beats_; }
-  // Clocks from a last write to a first beat.
+  // Clocks from the last write to the first beat.
   uint64_t most_latency() const { return most_latency_; }
-  // Of the command that came last.
+  // Of the last received command.
   uint32_t last_lane() const { return last_lane_; }
 
   // Before the rising edge.
   void drive() { rtl_.command_tready = !is_held_ && random_.percent(70); }
 
-  // After evaluation, before the edge: what is handed over at it.
+  // After evaluation, before the edge, at which these signals are exchanged.
   void take() {
     is_reset_ = rtl_.device_reset;
     was_taken_ = rtl_.finish && rtl_.finish_ready;
@@ -122,8 +122,8 @@ private:
   const Place& place_;
   bool is_held_ = false;
   std::map<uint16_t, Bytes> awaited_; // By sequence number.
-  Bytes command_;                     // That comes out of the stream.
-  spec::KickUnit unit_;               // Of the beat.
+  Bytes command_;                     // The command being received.
+  spec::KickUnit unit_;               // The unit of the beat.
   bool is_reset_ = false;
   bool was_taken_ = false;
   bool was_released_ = false;

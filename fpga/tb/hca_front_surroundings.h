@@ -4,7 +4,7 @@
 
 namespace fpga_verbs::bench {
 
-// Blocks around hca_front that hold nothing up and have no DMA under way.
+// Blocks around hca_front that delay nothing and have no DMA in flight.
 inline void surround(Vhca_front& rtl) {
   rtl.notice_credit = 1;
   rtl.drained = 1;

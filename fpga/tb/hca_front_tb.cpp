@@ -1,8 +1,9 @@
-// hca_front as a host sees it: the identity page, registers, commands written by AXI in pieces and in any
-// order, and taken from the stream byte by byte as they were written; kick records and a queuing structure in
-// its memory; resets; at last the mapping table of lanes there. Arguments: seed, commands.
+// hca_front as a host sees it: the identity page, registers, commands that are written by AXI in pieces and
+// in any order and leave the stream byte by byte as written; kick records and a queuing structure in host
+// memory; resets; finally the mapping table of lanes in host memory. Arguments: seed, commands.
 //
-// The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
+// The shape (BEAT_BYTES and the other parameters) is passed to Verilator and, by the same names, to this
+// file.
 #include "bench.h"
 #include "hca_front_bench.h"
 #include "hca_front_control.h"

@@ -1,6 +1,6 @@
-// One command through hca_front, for a drawing: the device is enabled, then a header with 48 B of payload is
-// written to VCB 0 in one burst. All that happens from the clock before the burst until the command has come
-// out of the stream goes to the file waveform.vcd.
+// One command through hca_front, for a drawing: the bench enables the device, then writes a header with 48 B
+// of payload to VCB 0 in one burst. The file waveform.vcd gets all signals from the clock before the burst
+// until the command has left the stream.
 #include "Vhca_front.h"
 #include "spec/commands.h"
 #include "spec/parameters.h"
@@ -90,7 +90,7 @@ private:
     rtl_.collect_wvalid = rtl_.collect_wlast = 0;
   }
 
-  // The drawing shows of a clock the values before its rising edge.
+  // The drawing shows the values before the rising edge of each clock.
   void step() {
     rtl_.clock = 0;
     rtl_.eval();

@@ -22,17 +22,17 @@
 #include <optional>
 #include <vector>
 
-// host_memory, and the blocks of the device model that do the same, with a host each.
+// host_memory, and the blocks of the device model that do the same, each with its own host.
 namespace fpga_verbs::bench {
 
 namespace function_page = spec::underlying_function;
 
-constexpr uint32_t settled = 12;       // Clocks without DMA after which nothing is under way.
+constexpr uint32_t settled = 12;       // Clocks without DMA after which nothing is in flight.
 constexpr uint32_t clock_limit = 4000; // Clocks.
 constexpr uint32_t levels = spec::quality_of_service_levels;
 constexpr uint32_t ring_entries_log2_maximum = 7; // Two pages.
 
-// Where what is in host memory.
+// Addresses of the structures in host memory.
 constexpr uint64_t base = 0x3'4567'0000;
 constexpr uint64_t ring_bytes = 0x4000;
 inline uint64_t ring_of(uint32_t function) { return base + function * ring_bytes; }
@@ -40,7 +40,7 @@ inline uint64_t head_of(uint32_t function) { return base + 0x10'0000 + function 
 inline uint64_t structure_of(uint32_t function, uint32_t level) {
   return base + 0x20'0000 + (function * levels + level) * 0x1000 + 0xf80;
 }
-// The mapping table crosses a page, and 2^32.
+// The mapping table crosses a page boundary, and 2^32.
 constexpr uint64_t lane_table = 0x3'ffff'fff0;
 constexpr uint32_t lane_entries = levels * UNDERLYING_FUNCTIONS;
 constexpr uint64_t lane_entry_of(uint32_t entry) { return lane_table + 8 * entry; }
@@ -96,7 +96,7 @@ public:
       step();
   }
 
-  // Rings and queuing structures of a function, in both.
+  // Sets up the rings and queuing structures of a function, in RTL and model.
   void set_up(uint32_t function) {
     expect(place, "a ring that is not aligned", write(function, function_page::kick_record_address, 0x800),
            0);
@@ -114,7 +114,7 @@ public:
       structures.set_address(function, static_cast<spec::QualityOfServiceLevel>(level),
                              structure_of(function, level));
     }
-    // One in three has no room for all.
+    // One in three is too small for all queue pairs.
     function_page::QueuingStructureSize size;
     size.set_entries_log2(random.once(3) ? 2 : 4);
     expect(place, "size", write(function, function_page::queuing_structure_size, size.bits), 1);
@@ -126,7 +126,7 @@ public:
     function_page::KickRecordControl control;
     control.set_enable(!random.once(8));
     control.set_entries_log2(random.once(20) ? 17 : random.below(ring_entries_log2_maximum));
-    control.set_all_functions(random.once(2)); // which counts of function 0 alone
+    control.set_all_functions(random.once(2)); // has an effect only for function 0
     expect(place, "control", write(function, function_page::kick_record_control, control.bits), 1);
     records.set_control(function, control);
     if (control.entries_log2() <= ring_entries_log2_maximum)
@@ -194,7 +194,7 @@ public:
     return rtl.read_value;
   }
 
-  // Whether it was allowed.
+  // Returns whether the write was allowed.
   bool write(uint32_t function, uint32_t offset, uint32_t data) {
     if (offset == function_page::kick_record_control)
       is_lost_[function] = false;
@@ -216,7 +216,7 @@ public:
     expect(place, "a register of 64 bits", read_64(function, offset), data);
   }
 
-  // An entry of the mapping table, as virtual_kick asks for it, and some clocks later takes it.
+  // Requests an entry of the mapping table, as virtual_kick does, and accepts it some clocks later.
   std::optional<uint64_t> fetch(uint32_t entry) {
     ask_for(entry);
     std::optional<uint64_t> lanes;
@@ -230,7 +230,7 @@ public:
     rtl.fetch_lanes_underlying_function = static_cast<uint8_t>(entry / levels);
     rtl.fetch_lanes_quality_of_service_level = static_cast<uint8_t>(entry % levels);
   }
-  // In the clock that is evaluated. True.
+  // In the evaluated clock. Returns true.
   bool take_lanes(std::optional<uint64_t>& lanes) {
     if (rtl.lanes_read_known)
       lanes = rtl.lanes_read_lanes;
@@ -240,7 +240,7 @@ public:
   }
   void end_fetch() { rtl.fetch_lanes = rtl.fetched_lanes = 0; }
 
-  // Whether it was allowed.
+  // Returns whether the write was allowed.
   bool set_lane_map_address(uint64_t address) {
     rtl.set_lane_map_address = 1;
     rtl.set_lane_map_address_address = address;
@@ -253,7 +253,7 @@ public:
     return is_allowed;
   }
 
-  // Clocks until it is so, that one too.
+  // Returns the clocks until the condition holds, including that clock.
   template <class Condition> void until(const char* what, Condition condition) {
     for (unsigned clock = 0; clock < clock_limit; ++clock) {
       slave.drive();
@@ -315,11 +315,11 @@ public:
   hca::QueuingStructures structures;
   hca::LaneMapReader lane_map;
   uint64_t now = 1;
-  uint32_t consumed[UNDERLYING_FUNCTIONS]{}; // Records that the host has taken.
+  uint32_t consumed[UNDERLYING_FUNCTIONS]{}; // Records that the host has consumed.
   std::vector<spec::EventUnit> faults;
 
 private:
-  // From the clock after its fault on, nothing of a ring that is turned off is begun any more.
+  // From the clock after its fault on, the RTL begins no access to a ring that is turned off.
   void look_at_rings() {
     const bool begins_write = rtl.memory_awvalid && !was_write_offered_;
     const bool begins_read = rtl.memory_arvalid && !was_read_offered_;
@@ -336,7 +336,7 @@ private:
            (address >= ring_of(function) && address < ring_of(function) + ring_bytes);
   }
 
-  // The model hands a record over when it is made; the RTL later, which is all that may differ.
+  // The model writes a record when it is made, the RTL later. Only the time stamp of the write may differ.
   void see(uint64_t address, uint32_t bytes) {
     if (bytes != spec::KickRecord::bytes)
       return;
@@ -349,7 +349,7 @@ private:
 
   bool was_write_offered_ = false;
   bool was_read_offered_ = false;
-  bool is_lost_[UNDERLYING_FUNCTIONS]{}; // A ring: an access of it has failed.
+  bool is_lost_[UNDERLYING_FUNCTIONS]{}; // The ring is off, because an access to it has failed.
 };
 
 } // namespace fpga_verbs::bench

@@ -9,9 +9,9 @@
 
 namespace fpga_verbs::bench {
 
-// The mapping table of lanes while something else happens to it, in any clock of a fetch: that of the model
-// is over at once. Each entry holds other lanes than all others ever did, so that lanes tell when and where
-// they were read.
+// The mapping table of lanes while other events occur in any clock of a fetch; the model's fetch takes no
+// time. Each entry holds lanes that no entry has held before, so that lanes tell when and where the RTL read
+// them.
 class LaneMapCases {
 public:
   explicit LaneMapCases(HostMemoryBench& bench) : bench_(bench) {}
@@ -33,11 +33,11 @@ public:
   }
 
 private:
-  static constexpr uint32_t delays = 40; // Longer than a fetch takes, mostly.
+  static constexpr uint32_t delays = 40; // Usually more than a fetch takes.
   static constexpr uint64_t other_table = 0x7'1234'5008;
 
-  // The host writes an entry and invalidates it: what was there before is not given any more. 1: the fetch
-  // was not over.
+  // The host writes an entry and invalidates it: the RTL must no longer return the previous lanes. Returns 1
+  // if the fetch was still in progress.
   uint32_t invalidate(uint32_t delay) {
     const uint32_t entry = bench_.random.below(lane_entries);
     const uint64_t old = write_entry(lane_table, entry);
@@ -50,13 +50,13 @@ private:
       lanes = write_entry(lane_table, entry);
       bench_.rtl.invalidate_lanes_entries = 1 << entry;
       bench_.rtl.eval();
-      is_over = bench_.rtl.lanes_read; // virtual_kick asks again.
+      is_over = bench_.rtl.lanes_read; // virtual_kick requests it again.
     });
     expect(bench_.place, "lanes since the entry was invalidated", given.value_or(0), is_over ? old : lanes);
     return lanes != old && !is_over;
   }
 
-  // The others are invalidated: that costs no second access.
+  // Invalidates the other entries, which must not cause a second access.
   void invalidate_another(uint32_t delay) {
     const uint32_t entry = bench_.random.below(lane_entries);
     const uint64_t lanes = write_entry(lane_table, entry);
@@ -69,7 +69,7 @@ private:
     expect(bench_.place, "accesses of a fetch", bench_.slave.bursts(), before + 1);
   }
 
-  // The kick goes, and one of another entry comes: it is not given the lanes of the former.
+  // The kick goes away, and one of another entry follows: it must not get the lanes of the first.
   void withdraw(uint32_t delay) {
     const uint32_t entry = bench_.random.below(lane_entries);
     const uint32_t other = (entry + 1 + bench_.random.below(lane_entries - 1)) % lane_entries;
@@ -88,8 +88,8 @@ private:
            is_withdrawn ? other_lanes : lanes);
   }
 
-  // The table is put elsewhere: once that is taken, the former one is not read, and no read of it is under
-  // way.
+  // The table moves: once the new address is accepted, the RTL reads the old table no more, and no read of it
+  // is in flight.
   void move(uint32_t delay) {
     const uint32_t entry = bench_.random.below(lane_entries);
     const uint64_t lanes = write_entry(lane_table, entry);
@@ -117,7 +117,7 @@ private:
     expect(bench_.place, "the table is moved back", bench_.set_lane_map_address(lane_table), 1);
   }
 
-  // Records come as fast as they are taken, and entries are read one after the other all the while.
+  // Records arrive as fast as the host accepts them, while the RTL reads one entry after the other.
   void share() {
     constexpr uint32_t records = 400;
     constexpr uint32_t latency = 30;
@@ -145,14 +145,14 @@ private:
     bench_.settle();
   }
 
-  // Lanes that no entry had yet.
+  // Lanes that no entry has had yet.
   uint64_t write_entry(uint64_t table, uint32_t entry) {
     const uint64_t lanes = ++lanes_ << 32 | lanes_;
     bench_.memory.write(table + 8 * entry, &lanes, sizeof(lanes));
     return lanes;
   }
 
-  // Fetches an entry, taken at once, and has something happen in each clock before its rising edge.
+  // Fetches an entry, which is accepted at once, and calls the function before the rising edge of each clock.
   template <class Happens> std::optional<uint64_t> fetch_while(uint32_t entry, Happens happens) {
     std::optional<uint64_t> lanes;
     uint32_t clock = 0;

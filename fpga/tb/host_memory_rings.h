@@ -10,12 +10,13 @@
 
 namespace fpga_verbs::bench {
 
-// Rings of kick records at their limits, beside no model: what the host sees tells whether it is right.
+// Rings of kick records at their limits, without a model: the host can tell whether they are right.
 class KickRecordCases {
 public:
   explicit KickRecordCases(HostMemoryBench& bench) : bench_(bench) {}
 
-  // More kicks than the host takes: what is not written is counted, and records say how many are missing.
+  // More kicks than the host consumes: the RTL counts the records that it could not write, and later records
+  // tell the number missing.
   void overflow() {
     start_ring(0);
     const uint64_t before = bench_.read(0, function_page::kick_records_written) +
@@ -37,8 +38,8 @@ public:
     expect(bench_.place, "some were missing", last.dropped() != 0, 1);
   }
 
-  // A ring that cannot be reached, with records that wait, at any distance of the host: whenever the answer
-  // comes, the one that is about to go out stays. look_at_rings() sees it.
+  // A ring becomes unreachable while records wait, at any latency of the host: the access that the RTL is
+  // offering stays, whenever the error arrives. look_at_rings() checks the rest.
   void lose_ring() {
     constexpr uint32_t rounds = 100;
     for (uint64_t at = ring_of(0); at < ring_of(0) + ring_bytes; at += HostMemory::page_bytes)
@@ -57,7 +58,8 @@ public:
       bench_.memory.set_reachable(at, true);
   }
 
-  // A ring that is turned off while records wait: once that is taken, nothing is written any more.
+  // A ring is turned off while records wait: once the register write is accepted, the RTL writes nothing
+  // more.
   void turn_off() {
     start_ring(0);
     for (uint32_t number = 0; number < 6; ++number)
@@ -88,8 +90,8 @@ public:
     turn_off_gathering();
   }
 
-  // Records as fast as they are taken, while the host reads along, and a queue pair that is put into its
-  // queuing structure meanwhile.
+  // Records as fast as the RTL accepts them, while the host consumes them, and a queue pair is appended to
+  // its queuing structure.
   void stream(uint32_t latency) {
     constexpr uint32_t records = 1000;
     constexpr uint64_t ring = base + 0x40'0000;
@@ -147,7 +149,7 @@ public:
   }
 
 private:
-  // The same with records of another function, which wait for the ring of function 0 as well.
+  // The same with records of another function, which wait for the ring of function 0 too.
   void turn_off_gathering() {
     expect(bench_.place, "its own is off", bench_.write(1, function_page::kick_record_control, 0), 1);
     start_ring(0, ring_entries_log2_maximum, true);
@@ -179,7 +181,7 @@ private:
   }
 
   HostMemoryBench& bench_;
-  uint32_t first_ = 0; // Records written when the ring began; dropped.
+  uint32_t first_ = 0; // At the start of the ring: records written; records dropped.
   uint32_t first_dropped_ = 0;
 };
 

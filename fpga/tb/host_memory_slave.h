@@ -12,7 +12,7 @@
 
 namespace fpga_verbs::bench {
 
-// Memory of a host, of which some pages can be out of the device's reach.
+// Memory of a host; some pages may be out of the device's reach.
 class HostMemory {
 public:
   static constexpr uint64_t page_bytes = 4096;
@@ -25,7 +25,7 @@ public:
   }
   bool is_reachable(uint64_t address) const { return !unreachable_.contains(address / page_bytes); }
 
-  // Of bytes that lie in one page. Bytes that were never written read as zero.
+  // Of bytes within one page. Bytes that were never written read as zero.
   void write(uint64_t address, const void* source, size_t bytes) {
     std::memcpy(page(address) + address % page_bytes, source, bytes);
   }
@@ -44,24 +44,24 @@ private:
   std::set<uint64_t> unreachable_;
 };
 
-// The host's side of ports memory_*: takes and gives beats when chance has it so, or so many clocks after,
-// and holds the device to AXI4 and to what host_port promises. An address that cannot be reached is answered
-// with an error, and changes nothing.
+// The host's side of the ports memory_*: it accepts and returns beats at random, or after a fixed latency,
+// and checks that the device keeps the rules of AXI4 and of host_port. Accesses out of reach get an error and
+// change nothing.
 template <class Rtl> class HostMemorySlave {
 public:
   HostMemorySlave(Rtl& rtl, HostMemory& memory, Random& random, Place& place)
       : rtl_(rtl), memory_(memory), random_(random), place_(place) {}
 
   uint64_t bursts() const { return bursts_; }
-  // The most that were under way at a time.
+  // Maximum number of accesses that were in flight at a time.
   size_t most_outstanding() const { return most_outstanding_; }
 
-  // Percent of the clocks in which something that could go on goes on.
+  // Probability, in percent, that a channel continues in a clock.
   void set_speed(uint32_t percent) { speed_ = percent; }
-  // Clocks from the end of a request to its answer, at least.
+  // Minimum clocks from the end of a request to its answer.
   void set_latency(uint32_t clocks) { latency_ = clocks; }
 
-  // Before the rising edge: what the host drives in this clock.
+  // Before the rising edge: drives the host's signals of this clock.
   void drive() {
     ++clock_;
     rtl_.memory_awready = random_.percent(speed_);
@@ -75,14 +75,14 @@ public:
       give();
   }
 
-  // After evaluation, before the edge: what is handed over at it. The one that is called may look at a burst.
+  // After evaluation, before the edge: exchanges signals. Calls `seen` with each write.
   template <class Seen> void take(Seen seen) {
     check_steady();
     if (rtl_.memory_awvalid && rtl_.memory_awready)
       take_address();
     if (rtl_.memory_wvalid && rtl_.memory_wready)
       take_beat();
-    // The data may be there before their address.
+    // The data may precede their address.
     for (Write& write : writes_)
       if (write.due == 0 && !bursts_of_data_.empty()) {
         write.data = bursts_of_data_.front();
@@ -129,20 +129,20 @@ private:
   struct Read {
     uint64_t address = 0;
     uint8_t error = 2;
-    uint64_t due = 0; // the clock from which on it can be answered
+    uint64_t due = 0; // the clock from which it can be answered
   };
   struct Write {
     uint64_t address = 0;
     uint32_t beats = 0;
     uint32_t bytes = 0;
     uint8_t error = 2;
-    uint64_t due = 0; // 0: its data are not there yet
+    uint64_t due = 0; // 0: its data are incomplete
     Data data;
   };
 
   bool is_due(uint64_t due) const { return due != 0 && clock_ >= due; }
 
-  // An offer stays until it is taken.
+  // An offer stays until it is accepted.
   void check_steady() {
     const uint64_t now = rtl_.memory_awvalid ? rtl_.memory_awaddr + 1 : 0;
     if (offered_ != 0)
@@ -211,11 +211,11 @@ private:
   uint64_t clock_ = 0;
   bool responds_ = false;
   bool gives_ = false;
-  uint64_t offered_ = 0; // The address that waits, and one.
+  uint64_t offered_ = 0; // The offered address plus 1; 0: none.
   std::deque<Write> writes_;
   std::deque<Read> reads_;
-  std::deque<Data> bursts_of_data_; // whose address has not come yet
-  Data beats_;                      // of the burst that is not whole yet
+  std::deque<Data> bursts_of_data_; // whose address has not arrived yet
+  Data beats_;                      // of the incomplete burst
   uint64_t bursts_ = 0;
   size_t most_outstanding_ = 0;
 };

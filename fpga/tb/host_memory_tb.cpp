@@ -1,10 +1,11 @@
 // host_memory in lockstep with the device model's kick records, queuing structures and mapping table of
-// lanes: after each step the memories of both hosts, counters, events and answers are the same. The host
-// answers when chance has it so, and with errors for what is out of reach. Then come cases of rings and of
-// the mapping table; in the end the host is far away, and records come as fast as they are taken. Arguments:
-// seed, steps, and clocks of the host's latency, once or more often.
+// lanes: after each step, the memories of both hosts, counters, events and answers are equal. The host
+// answers at random times, and with errors for addresses out of reach. Directed cases of rings and of the
+// mapping table follow; finally the host has a long latency, and records arrive at full speed. Arguments:
+// seed, steps, and one or more latencies of the host in clocks.
 //
-// The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
+// The shape (BEAT_BYTES and the other parameters) is passed to Verilator and, by the same names, to this
+// file.
 #include "host_memory_bench.h"
 #include "host_memory_lane_map.h"
 #include "host_memory_rings.h"
@@ -91,7 +92,8 @@ private:
       change_entry(function);
   }
 
-  // A function is reset: its registers read zero, no queue pair of it waits, and it sets up anew.
+  // Resets a function: its registers read zero, no queue pair of it waits, and it sets up its structures
+  // again.
   void forget(uint32_t function) {
     forget_all(function);
     records.reset_function(function);
@@ -107,8 +109,8 @@ private:
     set_up(function);
   }
 
-  // Kicks of any functions in clocks on end, as many as have a place to wait: records follow each other to
-  // the host, and one that fails has others behind it.
+  // Kicks of random functions in consecutive clocks, as many as can wait: the host gets their records one
+  // after the other, and others follow one that fails.
   void tell_several() {
     const uint64_t before = slave.bursts() - host.accesses;
     const size_t faults = events.all.size();
@@ -118,13 +120,13 @@ private:
       kick(unit, 0, spec::Opcode::send, left);
       records.kicked(unit, 0, spec::Opcode::send, left);
     }
-    if (broken_.empty()) { // while they are under way
+    if (broken_.empty()) { // while they are in flight
       take();
       fetch_lanes();
     }
     settle();
     if (events.all.size() != faults)
-      host.accesses = slave.bursts() - before; // what was under way behind one that failed
+      host.accesses = slave.bursts() - before; // accesses that followed a failed one
   }
 
   // A kick, or a record of another block.
@@ -154,14 +156,14 @@ private:
       records.kicked(unit, 0xffff, opcode, begin);
   }
 
-  // The host takes records out of the ring.
+  // The host consumes records of the ring.
   void consume(uint32_t function) {
     const uint32_t written = read(function, function_page::kick_records_written);
     consumed[function] += random.below(std::min(written, 60u) + 1);
     write_head(function);
   }
   void append(uint32_t function) {
-    // One queue pair belongs to one function, in one generation at a time.
+    // A queue pair belongs to one function, and has one generation at a time.
     const uint32_t index = random.below(QUEUE_PAIRS) / UNDERLYING_FUNCTIONS * UNDERLYING_FUNCTIONS + function;
     spec::ScheduleRequest request;
     request.set_underlying_function(function);
@@ -218,7 +220,7 @@ private:
     expect(place, "why", rtl.turned_out_refusal, static_cast<uint8_t>(turned_out->refusal));
   }
 
-  // An entry of the mapping table is read.
+  // Reads an entry of the mapping table.
   void fetch_lanes() {
     const uint32_t entry = random.below(lane_entries);
     const auto lanes = fetch(entry);
@@ -229,7 +231,7 @@ private:
     expect(place, "lanes of an entry", lanes.value_or(0), expected.value_or(0));
   }
 
-  // The control function writes an entry, or puts its table elsewhere, also where addresses end.
+  // The control function writes an entry, or moves its table, also to the end of the address space.
   void change_lanes() {
     const uint64_t lanes = random.bits();
     const uint64_t elsewhere[] = {lane_table, lane_table + random.below(8), random.bits(), ~uint64_t{7}};
@@ -283,7 +285,7 @@ private:
     case 2: // Another generation.
       entry.set_queue_pair_number(entry.queue_pair_number() ^ 1 << spec::queue_pair_index_bits);
       break;
-    default: // One that may wait elsewhere, in the head too.
+    default: // A queue pair that may wait elsewhere, also at the head.
       name_in_all(address / 128 * 128, other.queue_pair_number());
       return;
     }

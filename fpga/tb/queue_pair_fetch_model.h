@@ -22,7 +22,7 @@
 
 namespace fpga_verbs::bench {
 
-// collect_buffer as queue_pair_fetch needs it: it takes PCBs back.
+// collect_buffer as queue_pair_fetch needs it: it accepts released PCBs.
 class ReleasedBuffers final : public hca::CollectBufferPort {
 public:
   std::vector<uint16_t> released;

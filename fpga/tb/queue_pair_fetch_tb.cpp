@@ -52,7 +52,7 @@ public:
     place_.clock = 0;
     while (place_.clock < clocks_) {
       change();
-      // Few units at a time find the context that they were made for; many fill the lists.
+      // Few units at a time find the context for which they were made; many fill the lists.
       const uint32_t most = std::array{3U, 6U, burst}[random_.below(3)];
       for (uint32_t left = burst; left != 0; go_on())
         if (units_under_way() < most)
@@ -264,7 +264,7 @@ private:
     return true;
   }
 
-  // `named`: of none of the live; 0: one that was scheduled.
+  // `named`: 0: a scheduled one; otherwise a number of no live queue pair.
   bool begin_done(uint32_t named, unsigned function) {
     if (rtl_.schedule_done)
       return false;
@@ -503,7 +503,7 @@ private:
            outcomes_.is_over();
   }
   void come_to_rest() {
-    // A unit may have no other effect than to write its context.
+    // Writing its context may be the only effect of a unit.
     for (uint32_t clock = 0, quiet = 0; quiet < 40; ++clock) {
       if (clock > 100'000)
         differ(place_, "units under way", commands_under_way_, 0);
@@ -544,7 +544,7 @@ private:
     std::printf("one alone after %llu clocks\n", number(place_.clock - begin));
     come_to_rest();
   }
-  // Half the places have queue pairs whose commands execute.
+  // Half of the places have queue pairs whose commands execute.
   void prepare_stream() {
     while (traffic_.live.size() < contexts / 2)
       create();
@@ -572,7 +572,7 @@ private:
   uint32_t records_on_ = 0;
   uint32_t gone_ = 2; // the number of a former queue pair
 
-  // Units that RTL has or will get.
+  // Units that RTL has received or will receive.
   std::deque<spec::ScheduleDone> dones_;
   std::deque<spec::QueuePairNotice> progress_;
   std::deque<spec::PostNotice> notices_;

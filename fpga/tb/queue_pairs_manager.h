@@ -33,7 +33,7 @@ public:
     uint32_t number = 0;
     unsigned underlying_function = 0;
     bool is_live = false;
-    bool is_quiet = false; // no packet reaches it before it is resumed
+    bool is_quiet = false; // no packet reaches it until it is resumed
     bool was_resumed = false;
   };
   struct Pending {
@@ -370,8 +370,8 @@ private:
           model_.queue_pairs.destroy(number);
           std::erase_if(traffic_.live, [=](const QueuePair& each) { return each.number == number; });
           changed_();
-          // A number that is still bound enters time-wait when its queue pair is destroyed; the RTL is told
-          // last.
+          // A number that is still bound enters time-wait when its queue pair is destroyed; the RTL gets the
+          // command for it last.
           if (gone.is_bound)
             end_number(gone.known_as, number);
         });

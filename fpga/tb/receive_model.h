@@ -77,7 +77,7 @@ public:
                                    translation_, events,   no_questions, no_answers};
 };
 
-// Receive of the device model for one queue pair, so that each keeps the pace of its RTL.
+// Receive of the device model for a single queue pair, so that each follows the pace of its RTL.
 class ModelReceive {
 public:
   explicit ModelReceive(ReceiveModel& model)

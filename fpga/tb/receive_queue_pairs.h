@@ -31,7 +31,7 @@ struct ReceivingQueuePair {
 
   uint32_t number = 0;
   unsigned function = 0;
-  bool is_gone = false; // with its function
+  bool is_gone = false; // destroyed with its function
   bool refuses_pins = false;
   ResponderPart rtl; // its context as RTL writes it
   ModelReceive receive;
@@ -47,7 +47,7 @@ struct ReceivingQueuePair {
   std::deque<Unit> units;
   bool is_searching = false;
   bool is_waiting = false;     // for a receive work request
-  std::optional<bool> fetched; // it was taken, or there was none; the unit goes on
+  std::optional<bool> fetched; // taken, or none was available; the unit continues
   bool flush_begins = false;   // a flush is pinned or looked at
 
   // Units that have to leave RTL, in its order.
@@ -62,7 +62,7 @@ struct ReceivingQueuePair {
   uint32_t wanted = 0;
   uint32_t events = 0;
 
-  // Other blocks have these to answer.
+  // Questions to other blocks that await an answer.
   uint32_t resources = 0;
   uint32_t repeated_reads = 0;
 
@@ -78,7 +78,7 @@ class ReceiveTraffic {
 public:
   explicit ReceiveTraffic(Random& random) : random_(random) {}
 
-  // As the queue pair is: the peer goes on from there.
+  // The peer continues from the state of the queue pair.
   static void resume(ReceivingQueuePair& to, const spec::QueuePairResponder& responder) {
     to.psn = static_cast<uint32_t>(responder.expected_psn());
     to.message = responder.current_message();
@@ -119,7 +119,7 @@ public:
     return packet;
   }
 
-  // A right one, whole: for streams.
+  // A valid, whole message: for streams.
   wire::ParsedPacket whole_packet(ReceivingQueuePair& to, spec::PacketOpcode opcode, uint32_t bytes) {
     wire::ParsedPacket packet;
     fill_at_random(packet, to.number);
@@ -224,7 +224,7 @@ private:
                                                                    : spec::ReceiveMessage::rdma_write;
   }
 
-  // One of the newest again, a READ perhaps from a later packet on, some with another fact.
+  // Repeats one of the newest requests, a READ possibly from a later packet on, some with a changed field.
   void repeat(const ReceivingQueuePair& to, wire::ParsedPacket& packet, uint32_t mtu) {
     const SentRequest* again = &to.sent[random_.below(static_cast<uint32_t>(to.sent.size()))];
     for (uint32_t tries = 0; tries < 4 && is_message(again->opcode); ++tries)

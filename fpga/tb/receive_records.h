@@ -67,7 +67,7 @@ public:
          : model.syndrome == static_cast<uint8_t>(spec::Syndrome::invalid_request) ? invalid
                                                                                    : out_of_sequence);
   }
-  // Executed or not, it was taken from a shared queue by a queue pair that has failed.
+  // Executed or not, a queue pair that has failed took the entry from a shared queue.
   static bool is_passed(const ReceivingQueuePair::Accepted& accepted) {
     return accepted.record.answer_psn == never_answered;
   }

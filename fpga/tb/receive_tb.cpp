@@ -85,11 +85,11 @@ private:
     uint64_t due = 0;
   };
   struct Pace {
-    uint32_t ready = 100; // chance in a clock, in percent
+    uint32_t ready = 100; // probability per clock, in percent
     uint32_t accepts = 100;
     uint32_t packets = 100;
-    uint32_t latency = 1; // of contexts and receive work requests, in clocks at most
-    uint32_t answers = 1; // by other blocks, chance in a clock, in percent
+    uint32_t latency = 1; // of contexts and receive work requests; maximum, in clocks
+    uint32_t answers = 1; // by other blocks; probability per clock, in percent
   };
 
   static unsigned long long number(uint64_t value) { return value; }
@@ -134,7 +134,8 @@ private:
       pairs_.begin_anew(of);
   }
 
-  // Only while RTL asks for no other context of the queue pair, so that its question can be told from others.
+  // Only while RTL has no other request for the context of the queue pair, so that the bench can tell which
+  // request is the flush's.
   void begin_flush() {
     ReceivingQueuePair& of = some_queue_pair();
     if (flushed_ != nullptr || of.is_gone || !rtl_.flush_ready || rtl_.flush_valid || rtl_.packet_valid ||
@@ -232,7 +233,7 @@ private:
     if (!rtl_.fetched_valid)
       answer_question();
     step();
-    // It is known whether the flush waits in its list.
+    // From here on the bench knows whether the flush waits in its list.
     if (flushed_ != nullptr && !flushed_->flush_begins && rtl_.flush_ready && !rtl_.flush_valid &&
         ++flush_settles_ > 2)
       flushed_ = nullptr;
@@ -321,7 +322,7 @@ private:
     return width;
   }
 
-  // RTL reads a context and works with it: so does the model.
+  // RTL reads a context and processes the unit, and the model does the same.
 
   void take_read() {
     ReceivingQueuePair& of = pairs_.at(rtl_.read_number, "queue pair of a context");
@@ -368,7 +369,7 @@ private:
       outcome = of.receive.take_flush(unit.function, of.number);
     else
       outcome = of.receive.take_packet(unit.model_packet, unit.function, of.number);
-    // A queue pair that is gone has no flush that the model could begin: it ends.
+    // A destroyed queue pair has no flush that the model could begin: the flush ends.
     if (unit.is_flush && outcome.left == Left::dropped) {
       outcome.left = Left::accepted;
       outcome.unit.set_packet(hca::no_packet);

@@ -36,7 +36,7 @@ public:
     if (!number)
       differ(place_, "numbers of the model", 1, 0);
     made->number = *number;
-    // As if it had been at work for long.
+    // As after long use.
     spec::QueuePairResponder begun{};
     begun.set_expected_psn(random_.once(2) ? 0xff'ffff - random_.below(40)
                                            : static_cast<uint32_t>(random_.bits() & 0xff'ffff));
@@ -83,7 +83,7 @@ public:
     const hca::Packet& packet = model_.packets[unit.model_packet];
     return packet.payload_bytes != packet.parsed.payload_bytes;
   }
-  // A duplicate READ or atomic: RTL asks for the context again once it was searched.
+  // A duplicate READ or atomic: RTL requests the context again after the search.
   bool is_searched_for(const ReceivingQueuePair& of, const ReceivingQueuePair::Unit& unit) {
     const auto found = model_.queue_pairs.find(unit.function, of.number);
     if (!found)
@@ -103,7 +103,7 @@ public:
                              parsed.fields.packet_sequence_number) < 0;
   }
 
-  // The resource manager has connected it again.
+  // The resource manager connects it again.
   void begin_anew(ReceivingQueuePair& of) {
     set_rest(control(of));
     spec::QueuePairResponder responder = model_responder(of);
@@ -117,7 +117,7 @@ public:
       responder.set_current_length(0x8000'0000 - random_.below(2) * random_.below(300));
     }
     if (random_.once(3)) {
-      // Many duplicates to be answered, which response does later or not at all.
+      // Many duplicates to be answered, which response does later or never.
       const uint32_t repeated =
           random_.once(2) ? spec::read_atomic_maximum + random_.below(2) : random_.below(16);
       responder.set_repeated_reads_accepted(responder.repeated_reads_answered() + repeated);
@@ -129,7 +129,7 @@ public:
 
   void create_again(ReceivingQueuePair& gone) {
     const auto found = std::ranges::find_if(live, [&gone](const auto& each) { return each.get() == &gone; });
-    former_.push_back(*found); // an answer may still name it
+    former_.push_back(*found); // an answer may still use its number
     if (former_.size() > 64)
       former_.erase(former_.begin());
     live.erase(found);
@@ -144,7 +144,7 @@ public:
     ++resets;
   }
 
-  // response answers, and others write fields that receive leaves alone.
+  // response answers, and other blocks write fields that receive does not own.
   void answer_for_others(ReceivingQueuePair& of, uint32_t percent) {
     spec::QueuePairResponder responder = model_responder(of);
     if (of.resources != 0 && random_.percent(percent)) {
@@ -223,7 +223,7 @@ private:
     set_rest(control);
     return control;
   }
-  // Fields that change while nothing of the queue pair is under way.
+  // Fields that change only while no unit of the queue pair is in flight.
   void set_rest(spec::QueuePairControl& control) {
     control.set_state(std::array{spec::QueuePairState::ready_to_receive,
                                  spec::QueuePairState::ready_to_receive, spec::QueuePairState::ready_to_send,

@@ -10,8 +10,7 @@
 
 namespace fpga_verbs::bench {
 
-// The state that virtual_kick tells, beside the model's: of a lane, a function and a queue pair that chance
-// has chosen.
+// Compares the state that virtual_kick reports with the model's, for a random lane, function and queue pair.
 class ComparedVirtualKick : protected DrivenVirtualKick {
 protected:
   using DrivenVirtualKick::DrivenVirtualKick;
@@ -50,7 +49,7 @@ protected:
     expect_value("commands of a function", rtl_.query_function_commands, model_.commands(function));
     compare_inspected();
     const uint32_t number = live_[random_.below(static_cast<uint32_t>(live_.size()))];
-    // Pins of kicks that are under way, and of those that were refused or dropped in this clock.
+    // Pins of kicks in the stages, and of kicks that were refused or dropped in this clock.
     uint32_t undecided = unpin_ && !unpin_->of_model && unpin_->number == number;
     undecided += unpin_refused_ && unpin_refused_->number == number;
     for (const std::optional<Stage>& stage : stages_)
@@ -59,10 +58,11 @@ protected:
                  queue_pair_state_cache_.pins(number));
   }
 
-  // The state behind the figures for send_queue_scheduler, of the lane and the level that are asked for.
+  // The state from which virtual_kick computes the figures for send_queue_scheduler, of the queried lane and
+  // level.
   struct Outlook {
     uint32_t commands = 0;
-    uint32_t size = 0;             // of the list, as of two clocks before
+    uint32_t size = 0;             // of the list, two clocks earlier
     std::array<uint32_t, 2> own{}; // credits, by CreditKind
     std::array<uint32_t, 2> below_cap{};
     std::array<uint32_t, 2> shared{};
@@ -92,7 +92,7 @@ protected:
     return now;
   }
 
-  // Figures that send_queue_scheduler asks for, each as of a number of clocks before.
+  // Figures for send_queue_scheduler, each computed from the state some clocks earlier.
   void compare_outlook(uint32_t step) {
     std::rotate(outlooks_.begin(), outlooks_.end() - 1, outlooks_.end());
     outlooks_[0] = outlook();
@@ -124,7 +124,7 @@ protected:
                                           [&](unsigned lane) { return loads[lane]; }));
   }
 
-  // The lane of a queue pair, as it was a few clocks ago; where something was dropped since, not at all.
+  // The lane of a queue pair a few clocks ago; not compared if a command was dropped since.
   void compare_inspected() {
     const hca::VirtualKickPort::QueuePairLane lane = model_.queue_pair_lane(live_[inspected_]);
     const uint32_t commands = lane.commands;
@@ -152,7 +152,7 @@ protected:
     uint32_t level = 0;
   };
   Asked asked_;
-  std::array<Outlook, 6> outlooks_; // the last first
+  std::array<Outlook, 6> outlooks_; // newest first
 };
 
 } // namespace fpga_verbs::bench

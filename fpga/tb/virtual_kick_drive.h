@@ -9,13 +9,13 @@
 
 namespace fpga_verbs::bench {
 
-// Drives virtual_kick in each clock, from the seed: kicks, commands that end, changes of the mapping
-// table and of the division.
+// Drives virtual_kick in each clock, from the seed: kicks, commands that end, changes of the mapping table
+// and of the division.
 class DrivenVirtualKick : protected VirtualKickPair {
 protected:
   using VirtualKickPair::VirtualKickPair;
 
-  // Percentages that stay for a while, so that lists, credits and entries run full and empty.
+  // Percentages that stay for a while, so that lists, credits and entries become full and empty.
   void choose_weights() {
     const auto weight = [&] { return std::array{5U, 30U, 60U, 95U, 100U}[random_.below(5)]; };
     weights_ = {.kick = weight(),
@@ -37,7 +37,7 @@ protected:
     kick.set_physical_collect_buffer(*buffer);
     kick.set_underlying_function(which % functions);
     kick.set_quality_of_service_level(static_cast<spec::QualityOfServiceLevel>(which / functions % 2));
-    // Now and then a former queue pair's number.
+    // Sometimes the number of a former queue pair.
     const uint32_t generation = random_.once(16) ? 1U << spec::queue_pair_index_bits : 0;
     kick.set_queue_pair_number(live_[which] ^ generation);
     // The model finds the commands of a queue pair by their PCBs.
@@ -69,7 +69,7 @@ protected:
         put(rtl_.finish_unit, finishes_[port].front(), port);
       }
     rtl_.pinned = 0;
-    if (std::optional<Stage>& asked = stages_[4]) { // in the clock before
+    if (std::optional<Stage>& asked = stages_[4]) { // in the preceding clock
       const auto number = static_cast<uint32_t>(asked->kick.queue_pair_number());
       asked->pinned = number >> spec::queue_pair_index_bits == 0;
       rtl_.pinned = asked->pinned;
@@ -95,7 +95,7 @@ protected:
     rtl_.set_lanes_lanes = random_.once(4) ? 0 : random_.bits() & random_.bits() & all_lanes;
   }
 
-  // Running commands end in any order: at once, or with the packets and with the acknowledgement.
+  // Started commands end in any order: at once, or with the packets and then with the acknowledgement.
   void finish_some() {
     while (!running_.empty() && random_.percent(weights_.finish)) {
       const uint32_t which = random_.below(static_cast<uint32_t>(running_.size()));

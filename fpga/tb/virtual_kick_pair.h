@@ -20,7 +20,7 @@ namespace fpga_verbs::bench {
 using spec::FinishUnit;
 using spec::KickUnit;
 
-// virtual_kick in RTL, the device model beside it, and what the bench knows of both.
+// virtual_kick in RTL, the device model beside it, and the bench's record of both.
 class VirtualKickPair {
 public:
   VirtualKickPair(uint64_t seed, uint64_t clocks) : random_(seed), place_{.seed = seed}, clocks_(clocks) {
@@ -54,14 +54,14 @@ protected:
   void expect_value(const char* what, uint64_t rtl, uint64_t model) { expect(place_, what, rtl, model); }
 
   static constexpr uint32_t clock_limit = 1000;
-  // Clocks in which a lane that can start, or has a command to discard, gets its turn.
+  // Maximum clocks until a lane that can start a command, or has one to discard, gets its turn.
   static constexpr uint32_t start_limit = 16 * (lanes + 2);
-  static constexpr uint32_t settle_clocks = 17;  // before commands are dropped
-  static constexpr uint32_t out_entries = 24;    // of started commands that room is kept for at least
-  static constexpr uint32_t refused_entries = 6; // that stop the intake
-  static constexpr uint32_t memory = 16;         // clocks
+  static constexpr uint32_t settle_clocks = 17;  // before the scan that drops commands
+  static constexpr uint32_t out_entries = 24;    // minimum room for started commands
+  static constexpr uint32_t refused_entries = 6; // refused commands that stop the intake
+  static constexpr uint32_t memory = 16;         // clocks of history
 
-  // The credits that a lane took when it started.
+  // The credits that a lane took for a started command.
   struct Taken {
     uint32_t lane = 0;
     hca::CreditSource execution = hca::CreditSource::none;
@@ -89,7 +89,7 @@ protected:
                                       links_.management_units}};
   hca::LaneMapReader lane_map_reader_{counters_, host_, events_};
   hca::WaitingForRoom waiting_for_room_{parameters_};
-  // Led by what the RTL decides.
+  // The model follows the RTL's decisions.
   hca::VirtualKick model_{{parameters_,
                            counters_,
                            collect_buffer_,
@@ -107,49 +107,50 @@ protected:
   Weights weights_;
   std::vector<uint32_t> live_; // queue pair numbers
   std::array<uint32_t, functions> entry_credits_{};
-  std::array<uint32_t, functions> listed_{}; // entries that a function pays for
+  std::array<uint32_t, functions> listed_{}; // entries that a function has paid for
   std::array<uint32_t, queue_pairs> pins_{};
 
   std::optional<KickUnit> scheduled_; // offered
   std::optional<KickUnit> collected_;
   bool scheduled_before_ = false;
-  std::array<std::optional<Stage>, stages> stages_; // the first waits, the others never
-  bool open_ = true;                                // to kicks, as of the clock before
-  bool stays_ = false;                              // the kick of the first stage, as of the clock before
-  uint64_t lately_ = 0;      // clocks in which a kick left the first stage, the last in bit 0
-  uint32_t invalid_ = 0;     // entries of the mapping table, by function and level
-  bool fetch_asked_ = false; // for this one
+  std::array<std::optional<Stage>, stages> stages_; // only the kick in the first stage may wait
+  bool open_ = true;                                // for kicks, one clock earlier
+  bool stays_ = false;                              // the kick stays in the first stage, one clock earlier
+  uint64_t lately_ = 0;      // clocks in which a kick left the first stage, the newest in bit 0
+  uint32_t invalid_ = 0;     // invalid entries of the mapping table, by function and level
+  bool fetch_asked_ = false; // RTL requests this entry
   uint32_t fetched_entry_ = 0;
-  uint32_t inspected_ = 0; // of live_
+  uint32_t inspected_ = 0; // index in live_
   uint32_t least_inspected_ = ~0U;
   uint32_t most_inspected_ = 0;
-  std::deque<KickUnit> refusals_; // that have to come, before all others
-  // The pin that has to go in the next clock; of_model: the model's goes then too.
+  std::deque<KickUnit> refusals_; // refused commands that must leave next, before all others
+  // The pin that must end in the next clock; of_model: the model's pin ends then too.
   struct Unpin {
     uint32_t number = 0;
     bool of_model = false;
   };
   std::optional<Unpin> unpin_;
-  std::optional<Unpin> unpin_refused_;                  // a clock after that
-  std::vector<std::pair<uint32_t, FinishUnit>> ending_; // taken in the clock before, by port
-  // The last commands that left their lists.
+  std::optional<Unpin> unpin_refused_;                  // one clock later
+  std::vector<std::pair<uint32_t, FinishUnit>> ending_; // accepted in the preceding clock, by port
+  // The commands that left their lists last.
   struct Left {
     uint64_t clock = 0;
     uint32_t lane = 0;
     uint32_t function = 0;
   };
   std::deque<Left> left_;
-  std::deque<Taken> taken_;  // started, on their lists as yet
+  std::deque<Taken> taken_;  // started and still on their lists
   std::deque<KickUnit> out_; // started, and off their lists
   std::array<uint32_t, lanes> flying_{};
   std::array<uint32_t, lanes> turns_{};
   std::array<uint32_t, lanes> discard_waited_{};
-  // By number and value: entry credits and sizes of lists, both of which count in two clocks.
+  // By number: new entry credits and list sizes, both of which take effect after two clocks.
   std::array<std::optional<std::pair<uint32_t, uint32_t>>, 2> entry_credits_due_;
   std::array<std::optional<std::pair<uint32_t, uint32_t>>, 2> sizes_due_;
-  // Of the last clocks: lanes with credits of their own, and below their cap; those that were divided anew.
+  // In recent clocks: lanes with credits of their own; lanes below their cap; lanes whose credits were
+  // divided.
   std::array<Recent, 2> own_free_, below_cap_, credits_set_; // by CreditKind
-  // By queue pair: the lane that its last kick had, and when; and when its last command ended.
+  // By queue pair: the lane and the clock of its last kick, and the clock in which its last command ended.
   std::array<uint32_t, queue_pairs> decided_lane_{};
   std::array<uint64_t, queue_pairs> decided_at_{};
   std::array<uint64_t, queue_pairs> ended_at_{};
@@ -158,8 +159,8 @@ protected:
   std::array<uint32_t, ports> waited_{};
 
   std::bitset<entries> on_list_; // PCBs
-  std::bitset<entries> dropped_; // of these
-  uint32_t dropping_clocks_ = 0; // that the RTL still takes
+  std::bitset<entries> dropped_; // the dropped ones of these
+  uint32_t dropping_clocks_ = 0; // clocks that the RTL still needs
   uint64_t dropping_end_ = 0;    // clock
   uint32_t left_to_drop_ = 0;
   uint32_t dropped_number_ = 0; // queue pair

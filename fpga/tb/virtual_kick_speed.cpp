@@ -1,5 +1,5 @@
-// virtual_kick with a kick offered in each clock, of many queue pairs, each finished some clocks after its
-// start.
+// virtual_kick with a kick of one of many queue pairs in each clock; each command is finished some clocks
+// after its start.
 #include "Vvirtual_kick.h"
 #include "simulation_speed.h"
 #include "virtual_kick_surroundings.h"

@@ -10,11 +10,12 @@ namespace fpga_verbs::bench {
 
 struct Stream {
   static constexpr uint32_t clocks = 1000;
-  uint32_t started = 0; // in these clocks, once the first was
-  uint32_t latency = 0; // clocks from a kick to its start, the first
+  uint32_t started = 0; // within these clocks, after the first start
+  uint32_t latency = 0; // clocks from the first kick to its start
 };
 
-// A kick in every clock, each finished when two more were started: how many are started on end.
+// A kick in every clock; a command is finished when two more have started. Measures how many start in
+// succession.
 template <class Rtl> Stream run_stream(Rtl& rtl, const std::vector<uint32_t>& live) {
   constexpr uint32_t before = 64;
   Stream stream;
@@ -56,15 +57,15 @@ template <class Rtl> Stream run_stream(Rtl& rtl, const std::vector<uint32_t>& li
 constexpr bool turns_can_be_seen =
     lanes > 2 && entries >= 4 * lanes&& EXECUTION_CREDITS_PER_LANE >= 4 && COMPLETION_CREDITS_PER_LANE >= 4;
 
-// All lanes have commands and no credits; all credits come back while commands of another queue pair are
-// dropped, which lets none start; then lanes start commands in turn.
+// All lanes have commands and no credits. All credits return while commands of another queue pair are
+// dropped, during which no lane starts a command; then the lanes must start commands in turn.
 template <class Rtl> void run_turns(Rtl& rtl, const std::vector<uint32_t>& live) {
   start_anew(rtl);
   rtl.kick_started_credit = 1;
   rtl.pinned = 1;
   std::deque<spec::FinishUnit> executing;
-  std::deque<uint32_t> started; // lanes, since the credits are back
-  uint32_t returned = 0;        // clocks since the first came back
+  std::deque<uint32_t> started; // lanes, since the credits returned
+  uint32_t returned = 0;        // clocks since the first credit returned
   uint32_t kicks = 0;
   for (uint32_t clock = 0; started.size() < lanes; ++clock) {
     spec::KickUnit kick;
@@ -89,11 +90,11 @@ template <class Rtl> void run_turns(Rtl& rtl, const std::vector<uint32_t>& live)
     const auto begun = get<spec::KickUnit>(rtl.kick_started_unit);
     if (rtl.kick_started && begun.origin() != spec::KickOrigin::send_queue_mode && returned == 0) {
       spec::FinishUnit unit = finish_of(begun, true, true);
-      unit.set_finished(0); // its credits come back, and it goes on
+      unit.set_finished(0); // returns the credits without ending the command
       executing.push_back(unit);
     }
     returned += returns || returned != 0;
-    // Credits of all lanes are back, and each lane has commands still.
+    // The credits of all lanes have returned, and each lane still has commands.
     if (rtl.starting && returned != 0) {
       expect({.clock = clock}, "credits that are not back", executing.size(), 0);
       started.push_back(rtl.starting_lane);

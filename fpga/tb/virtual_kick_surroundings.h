@@ -21,12 +21,12 @@ constexpr uint64_t all_lanes = lanes == 64 ? ~uint64_t{0} : (uint64_t{1} << lane
 
 constexpr uint32_t stages = 8;
 
-// A kick on its way through the stages; the lanes when the second chose one.
+// A kick in the stages; the lanes at the time of its second stage.
 struct Stage {
   spec::KickUnit kick;
   bool scheduled = false;
   bool pinned = false;
-  bool alone = false; // no other has passed the stages since a while
+  bool alone = false; // no other kick has been in the stages for a while
   uint64_t own = 0;
   uint64_t shared = 0;
   uint64_t idle = 0;
@@ -59,8 +59,8 @@ private:
 };
 struct Running {
   spec::KickUnit kick;
-  uint32_t port = 0; // on which it is finished
-  bool sent = false; // its execution credit is back
+  uint32_t port = 0; // on which it will finish
+  bool sent = false; // its execution credit has returned
 };
 struct Weights {
   uint32_t kick = 0;
@@ -119,7 +119,7 @@ template <class Rtl> void tick(Rtl& rtl) {
   rtl.eval();
 }
 
-// After it nothing is taken until the memories are cleared.
+// The block accepts nothing until its memories are cleared.
 template <class Rtl> void start_anew(Rtl& rtl) {
   rtl.reset = 1;
   rtl.kick_scheduled = rtl.kick_collected = rtl.finish = 0;
@@ -137,7 +137,7 @@ template <class Rtl> void start_anew(Rtl& rtl) {
     expect({}, "kick taken while the memories are cleared", rtl.kick_collected_ready, 0);
     tick(rtl);
   }
-  // Those of the lists may be larger.
+  // The lists may have more entries.
   for (rtl.eval(); !rtl.kick_collected_ready; rtl.eval())
     tick(rtl);
   rtl.kick_collected = 0;
@@ -160,7 +160,7 @@ inline hca::HcaParameters model_parameters() {
   return parameters;
 }
 
-// Now and then other sizes of a list, and another division of credits.
+// Sometimes other list sizes, and another division of credits.
 template <class Rtl> void divide_some(Rtl& rtl, Random& random) {
   rtl.set_list_size = random.once(100);
   rtl.set_list_size_lane = static_cast<uint8_t>(random.below(lanes));

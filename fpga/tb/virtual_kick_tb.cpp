@@ -1,12 +1,13 @@
 // virtual_kick in lockstep with the device model: kicks, finished commands and changes of the mapping table
-// from a seed, and every pin, release, started command, credit and count compared. Arguments: seed, clocks.
+// come from a seed; the bench compares every pin, release, started command, credit and count. Arguments:
+// seed, clocks.
 //
-// The shape (TRANSMIT_VIRTUAL_LANES and the other parameters) is given to Verilator and, by the same names,
-// to this file. The model does in its order what the RTL does in one clock from the state before it: start,
-// then the kick of the last stage, then what was finished in the clock before. The RTL leads it: bits by lane
-// follow what they stand for by some clocks, so the bench checks that a decision is right for the state of
-// one of these clocks, and that one which takes something has it. Entries of the mapping table that are read
-// again are the bench's: the model is told what was read.
+// The shape (TRANSMIT_VIRTUAL_LANES and the other parameters) is passed to Verilator and, by the same names,
+// to this file. The model executes a clock of the RTL step by step: start, then the kick in the last stage,
+// then the commands finished in the preceding clock. The RTL leads: its bits by lane follow the state by some
+// clocks, so the bench checks that each decision is right for the state of one of these clocks, and that a
+// lane has what it takes. The bench supplies the entries of the mapping table that are read again, and passes
+// them to the model.
 #include "hca/kick/lane_choice.h"
 #include "virtual_kick_compare.h"
 #include "virtual_kick_stream.h"
@@ -59,7 +60,7 @@ public:
   }
 
 private:
-  // The model does what the RTL does in this clock.
+  // The model executes what the RTL did in this clock.
   void follow() {
     const size_t refusals = refusals_.size();
     expect_started();
@@ -79,7 +80,7 @@ private:
     open_ = !rtl_.drop && dropping_clocks_ == 0 && refusals < refused_entries;
     stays_ = rtl_.drop || dropping_clocks_ != 0;
     follow_drop();
-    // As soon as it starts a lane holds credits for a command that is on its list as yet.
+    // A starting lane at once holds the credits of a command that is still on its list.
     if (const char* contradiction = taken_.empty() ? model_.verify() : nullptr; contradiction != nullptr) {
       std::printf("seed %llu, clock %llu: RTL led the model to: %s\n",
                   static_cast<unsigned long long>(place_.seed), static_cast<unsigned long long>(place_.clock),
@@ -88,7 +89,7 @@ private:
     }
   }
 
-  // The pin of a command that ended, or was refused or dropped, in the clock before.
+  // The pin of a command that ended, or was refused or dropped, in the preceding clock.
   void follow_unpin() {
     expect_value("unpin", rtl_.unpin, unpin_.has_value());
     if (unpin_) {
@@ -98,7 +99,7 @@ private:
     unpin_ = std::exchange(unpin_refused_, std::nullopt);
   }
 
-  // A kick waits in the first stage for an entry that is to be read again.
+  // A kick waits in the first stage while its entry must be read again.
   bool expect_fetch() {
     fetch_asked_ = false;
     if (const std::optional<Stage>& first = stages_[0]) {
@@ -116,7 +117,7 @@ private:
     return true;
   }
 
-  // Notes the state that decisions of the next clocks may go by.
+  // Records the state on which decisions of the next clocks may depend.
   void note_state() {
     std::array<uint64_t, 2> own{};
     std::array<uint64_t, 2> below_cap{};
@@ -135,7 +136,7 @@ private:
       own_free_[kind].note(own[kind]);
       below_cap_[kind].note(below_cap[kind]);
     }
-    if (std::optional<Stage>& first = stages_[0]) { // if it goes on
+    if (std::optional<Stage>& first = stages_[0]) { // if it continues
       first->idle = idle;
       for (uint32_t lane = 0; lane < lanes; ++lane)
         first->loads[lane] = model_.load(lane);
@@ -146,7 +147,7 @@ private:
       second->shared = model_.shared_lanes();
   }
 
-  // Refused commands, in order, and those that have left their list, when there is room.
+  // Refused commands leave in order, then started ones that have left their lists, when there is room.
   void expect_started() {
     expect_value("kick corrupted", rtl_.kick_corrupted, 0);
     expect_value("kick started", rtl_.kick_started,
@@ -170,7 +171,7 @@ private:
     collect_buffer_.release(static_cast<uint16_t>(unit.physical_collect_buffer()));
   }
 
-  // A credit that a lane takes: its own if it has one, as far as it knows.
+  // The credit that a lane takes: its own, if its bit says that it has one.
   hca::CreditSource take_credit(hca::CreditKind kind, uint32_t lane, bool is_shared) {
     const auto at = static_cast<size_t>(kind);
     hca::LaneCredits& credits = model_.credits(kind);
@@ -188,8 +189,8 @@ private:
     return source;
   }
 
-  // A lane that starts has a command that is neither started nor dropped, and takes its credits now. One that
-  // could, does before the others have had many turns.
+  // A lane that starts has a command that is neither started nor dropped, and takes its credits now. A lane
+  // that could start does so before the others have had many turns.
   void follow_starting() {
     if (rtl_.starting) {
       const uint32_t lane = rtl_.starting_lane;
@@ -213,7 +214,7 @@ private:
     }
   }
 
-  // A command that was started has left its list; it comes out when there is room.
+  // A started command has left its list; it leaves the block when there is room.
   void follow_left() {
     if (!rtl_.left)
       return;
@@ -239,7 +240,7 @@ private:
       left_.pop_front();
   }
 
-  // A dropped command that was the first of its list is discarded.
+  // A dropped command at the head of its list is discarded.
   void follow_discarded() {
     if (!rtl_.discarded)
       return;
@@ -250,11 +251,12 @@ private:
     dropped_.reset(buffer);
     on_list_.reset(buffer);
     note_left(unit, rtl_.discarded_lane);
-    discard_waited_[rtl_.discarded_lane] = 0; // the next one's wait
+    discard_waited_[rtl_.discarded_lane] = 0; // the wait of the next one begins
     ++discarded_;
   }
 
-  // The model drops at once what takes the RTL a clock for each entry, in which neither does anything else.
+  // The model drops commands at once; the RTL takes a clock per entry, during which neither does anything
+  // else.
   void follow_drop() {
     if (dropping_clocks_ != 0) {
       dropping_end_ = place_.clock;
@@ -270,7 +272,7 @@ private:
     dropped_number_ = static_cast<uint32_t>(rtl_.drop_queue_pair_number);
   }
 
-  // All is where it went to.
+  // At rest, all commands and credits are where they belong.
   void drop_all() {
     expect_value("commands on their way while others are dropped", taken_.size(), 0);
     model_.drop(dropped_number_);
@@ -284,7 +286,7 @@ private:
     }
   }
 
-  // The model processes what has finished; it cannot start a command.
+  // The model processes the finished commands, which must not start another one.
   void step_model() {
     kicks_started_.clear();
     while (kicks_started_.has_credit())
@@ -293,7 +295,8 @@ private:
     expect_value("commands started by the model", kicks_started_.credits(), 0);
   }
 
-  // The kick of the last stage is listed, refused, or given back for its queue pair is gone.
+  // The kick in the last stage is listed, refused, or, if its queue pair no longer exists, its PCB is
+  // released.
   void follow_last() {
     const std::optional<Stage>& last = stages_[stages - 1];
     const bool is_stale = rtl_.command_stale && !rtl_.dropped;
@@ -347,9 +350,9 @@ private:
       unpin_refused_ = {.number = number};
   }
 
-  // The lane of a kick: that of the last kick of its queue pair while that was under way, or has commands
-  // there, or had until just now; else one of the least loaded when it was chosen, and by the rule if no
-  // other kick was near.
+  // The lane of a kick: that of the last kick of its queue pair, if that kick was in the stages, or has
+  // commands there, or had some until recently; else one of the least loaded lanes when it was chosen, and
+  // exactly the lane of the rule if no other kick was near.
   void check_lane(const Stage& stage, uint32_t lane) {
     const auto number = static_cast<uint32_t>(stage.kick.queue_pair_number());
     const uint32_t index = number % queue_pairs;
@@ -369,7 +372,7 @@ private:
     if (lane == held.lane && place_.clock - ended_at_[index] < 16)
       return;
     const uint64_t usable = stage.own | stage.shared;
-    if (usable == 0) // the map was changed meanwhile
+    if (usable == 0) // the map has changed since
       return;
     const auto load = [&](unsigned of) { return stage.loads[of]; };
     const uint32_t least = hca::least_loaded_lane(stage.own, stage.shared, stage.idle, load);
@@ -380,8 +383,9 @@ private:
       expect_value("lane of a queue pair that is on none", lane, least);
   }
 
-  // Units are taken that together return a credit of each kind and end a command at most; no unit is left
-  // that could be taken beside them, and one that ends a command is not while a refused command is unpinned.
+  // The RTL accepts units that together return at most one credit of each kind and end at most one command.
+  // It leaves no unit that it could accept as well, except that no command ends while a refused command is
+  // unpinned.
   void follow_finishes(bool unpins_refused) {
     const bool may_end = !unpins_refused && dropping_clocks_ == 0;
     bool ends = false;
@@ -417,7 +421,7 @@ private:
     expect_value("second completion credit in a clock", completion > 1, 0);
     if (rtl_.dropped)
       unpin_ = {.number = dropped_number_};
-    // The model processes those of the clock before.
+    // The model processes those of the preceding clock.
     for (const auto& [port, unit] : ending_) {
       finish_links_[port].push(unit);
       if (unit.finished() != 0)
@@ -427,7 +431,7 @@ private:
     ending_ = std::move(taken);
   }
 
-  // Kicks go on to the next stage; the first waits for its entry, and while commands are dropped.
+  // Kicks advance to the next stage; the first one waits for its entry, and while commands are dropped.
   void follow_stages(bool fetches) {
     std::optional<Stage>& first = stages_[0];
     expect_value("pin", rtl_.pin, stages_[3].has_value());
@@ -456,8 +460,8 @@ private:
       first = {.kick = *std::exchange(collected_, std::nullopt)};
   }
 
-  // Kicks that were looked up before go by what was there: entry credits and sizes of lists count two clocks
-  // later.
+  // Kicks that were looked up before use the old values: entry credits and list sizes take effect after two
+  // clocks.
   void follow_sizes() {
     if (entry_credits_due_[1]) {
       const auto [function, credits] = *entry_credits_due_[1];

@@ -29,7 +29,7 @@ export function list(output: Output, root = ''): void {
   output.text(
     onPcie.length === 0
       ? '\nThere is no board on PCIe.\n'
-      : '\nWhat stands in the way of a board on PCIe, and what helps: hca setup\n',
+      : '\nhca setup lists obstacles to a board on PCIe, and remedies.\n',
   );
 }
 

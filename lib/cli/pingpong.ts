@@ -359,7 +359,7 @@ function nothingCame(
 ): Error {
   const why = isReliable ? 'the other end has stopped' : 'an unreliable service does not repeat what is lost';
   return new Error(
-    `nothing came for ${timeout} s after ${received} messages; ${why}, and --timeout sets how long to wait`,
+    `nothing arrived for ${timeout} s after ${received} messages; ${why}, and --timeout sets how long to wait`,
   );
 }
 

@@ -28,7 +28,7 @@ function assignmentOf(word: string): Assignment | undefined {
   if (!word.includes('=')) return undefined;
   const [, name, element = '0', value] = /^([\w.]+)(?:\[(\d+)\])?=(0x[\da-f]+|\d+)$/i.exec(word) ?? [];
   if (name === undefined || value === undefined) {
-    const expected = 'NAME=VALUE, or NAME[ELEMENT]=VALUE; a value is a whole number, as 16 or 0x10';
+    const expected = 'NAME=VALUE, or NAME[ELEMENT]=VALUE; a value is a whole number, such as 16 or 0x10';
     throw new VerbsError(`${word} sets no register`, { ...notWritten, attribute: word, expected });
   }
   return { name, element: Number(element), value: BigInt(value) };
@@ -77,12 +77,10 @@ function writeRegisters(
       code: 'EPERM',
       verb: 'writeRegister',
       attribute: '--write',
-      expected: '--write, if that is meant',
+      expected: '--write, to confirm',
     });
   }
-  output.warn(
-    'registers are written as they are given, beside the driver: the device may stop, until it is reset',
-  );
+  output.warn('values are written as given, without the driver: the device may stop until it is reset');
   for (const { page, at, width, value } of writes) {
     if (width === 64) page.write64(at, value);
     else page.write32(at, Number(value));

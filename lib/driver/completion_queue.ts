@@ -224,7 +224,8 @@ export class CompletionQueue {
           code: 'EOVERFLOW',
           verb: 'pollCompletionQueue',
           attribute: 'entries',
-          expected: 'room for every work request that completes into it; make it anew, and its queue pairs',
+          expected:
+            'room for every work request that completes into it; create it again, and its queue pairs',
         },
       ),
     );
@@ -304,7 +305,7 @@ export class CompletionQueue {
   private checkHeld(entries: number, size: number): void {
     const { held } = this;
     if (held <= size) return;
-    throw new VerbsError(`${held} completions lie in the queue, which are more than entries, ${entries}`, {
+    throw new VerbsError(`the queue holds ${held} completions, more than entries, ${entries}`, {
       code: 'EINVAL',
       verb: 'resizeCompletionQueue',
       attribute: 'entries',

@@ -166,7 +166,7 @@ function ofObservers(): VerbsError {
   return new VerbsError('the kick records of this function are those of its observers', {
     code: 'EBUSY',
     verb: 'observeKicks',
-    expected: 'an observer, as hca kicks --device serve:NAME; or the sharing closed',
+    expected: 'an observer, such as hca kicks --device serve:NAME; or the sharing closed',
   });
 }
 
@@ -175,7 +175,7 @@ function notOfAll(underlyingFunction: number): VerbsError {
     code: 'EPERM',
     verb: 'observeKicks',
     attribute: 'allFunctions',
-    expected: 'the control function: a device string of function 0, as emu:0',
+    expected: 'the control function: a device string of function 0, such as emu:0',
   });
 }
 

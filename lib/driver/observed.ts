@@ -83,7 +83,7 @@ export function controlPageOf({ controlPage, underlyingFunction }: DeviceFunctio
     code: 'EPERM',
     verb: 'readRegister',
     attribute: 'underlyingFunction',
-    expected: 'the control function: a device string of function 0, as emu:0',
+    expected: 'the control function: a device string of function 0, such as emu:0',
   });
 }
 

@@ -12,8 +12,9 @@ const recordsAtOnce = 4096;
 const packetBytesAtOnce = 1 << 20;
 
 /**
- * An observer of a board: it is handed out what happens and exists of the function that it observes, of all functions where that is the control
- * function. It opens no function, changes nothing, and the board never waits for it: who is slow loses records, and is told how many.
+ * An observer of a board: it gets the events and objects of the observed function, or of all functions if
+ * that is the control function. It opens no function and changes nothing, and the board never waits for it: a
+ * slow observer loses records, and learns how many.
  */
 export class Observer {
   readonly device: DeviceFunction;

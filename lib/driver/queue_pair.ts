@@ -68,9 +68,9 @@ export class QueuePair {
   private readonly sendCompletionQueue: number;
   private readonly receiveCompletionQueue: number;
   private readonly origin: CommandOrigin;
-  /** Whether the device has to be told of receives, so that it flushes them. */
+  /** Whether the driver must ring for receives, so that the device flushes them. */
   private flushing = false;
-  /** Whether it has to be told of them, so that it can tell the peer. */
+  /** Whether the driver must ring for receives, so that the device can report them to the peer. */
   private givesCredits = false;
   private virtual: number;
   private readonly stall = new Stall();
@@ -177,8 +177,9 @@ export class QueuePair {
   }
 
   /**
-   * The driver looks, about once a second: where nothing was posted and nothing completed since it looked last, the device may know
-   * nothing of what is posted, as where all writes of a command were lost, and is told.
+   * Called about once a second. If nothing was posted and nothing completed since the last call, the device
+   * may not know of posted work requests, for example because all writes of a command were lost; the driver
+   * then rings for them.
    */
   look(): void {
     const { sendQueue } = this;
@@ -372,7 +373,7 @@ export class QueuePair {
       code: 'EINVAL',
       verb: 'postReceive',
       attribute: 'maxReceiveWorkRequests',
-      expected: 'a queue pair made with maxReceiveWorkRequests of 1 or more',
+      expected: 'a queue pair created with maxReceiveWorkRequests of 1 or more',
     });
   }
 

@@ -23,8 +23,8 @@ export class RegisterPage {
   private isObserved = true;
 
   /**
-   * @param loss is told when all ones are read back
-   * @param bar number of the BAR that the page lies in, at `base` bytes
+   * @param loss gets the report of a read that returns all ones
+   * @param bar number of the BAR that contains the page, at `base` bytes
    */
   constructor(board: BoardFunction, loss: DeviceLoss, bar: number, base: number) {
     this.board = board;

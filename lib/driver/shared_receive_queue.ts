@@ -18,7 +18,7 @@ import type { WorkRequestIdHolder } from './work_request_ids.ts';
 /** How a shared receive queue is made. */
 export interface SharedReceiveQueueOptions extends ReceiveQueueSizes {
   readonly protectionDomain: ProtectionDomain;
-  /** Fewer work requests left than this are told of once; 0: never. */
+  /** The device reports once when fewer work requests than this are left; 0: never. */
   readonly limit?: number;
 }
 

@@ -67,7 +67,7 @@ function ofState({ state }: ObservedQueuePair): string[] {
       return [`it is in ${name}: nothing is sent until it is modified to QueuePairState.readyToSend`];
     case QueuePairState.sendQueueError:
     case QueuePairState.error:
-      return [`it is in ${name}: work requests are flushed; reset it, or make another one`];
+      return [`it is in ${name}: work requests are flushed; reset it, or create another one`];
     case QueuePairState.reset:
     case QueuePairState.init:
     case QueuePairState.readyToReceive:
@@ -155,7 +155,7 @@ function ofRoom({ roomWait, lane, underlyingFunction }: ObservedQueuePair): stri
       ];
     case RoomWait.function:
       return [
-        `its function lacks entry credit: as many of its commands are on lists as may be (hca resources set ${underlyingFunction}.entryCredits=…)`,
+        `its function lacks an entry credit: its maximum number of commands is on lists (hca resources set ${underlyingFunction}.entryCredits=…)`,
       ];
   }
 }
@@ -197,7 +197,7 @@ function ofPeer({ unacknowledged, retriesLeft }: ObservedQueuePair): string[] {
 function ofWriting(device: DeviceFunction, queuePair: ObservedQueuePair): string[] {
   const reasons = device.controlPage === undefined ? ofOwnBuffers(device) : ofBuffers(device, queuePair);
   if (reasons.length > 0 || queuePair.unacknowledged > 0) return reasons;
-  return ['nothing is posted that is not done: the device waits for the next doorbell'];
+  return ['all posted work requests are done: the device waits for the next doorbell'];
 }
 
 function ofBuffers(device: DeviceFunction, { underlyingFunction }: ObservedQueuePair): string[] {
@@ -211,7 +211,7 @@ function ofBuffers(device: DeviceFunction, { underlyingFunction }: ObservedQueue
   );
   const reasons = failed.map(
     ({ number, refusal }) =>
-      `virtual collect buffer ${number} of its function is in error (${refusalNames[refusal] ?? refusal}): what is written there is dropped until it is cancelled`,
+      `virtual collect buffer ${number} of its function is in error (${refusalNames[refusal] ?? refusal}): writes to it are dropped until it is cancelled`,
   );
   if (begun.length > 0) {
     const numbers = begun.map(({ number }) => number).join(', ');

@@ -126,13 +126,13 @@ export class Context extends VerbsObject {
   /**
    * Returns a token with which other threads open the same board: {@link Context.from}. Objects stay on their thread. Queue pairs of two
    * threads connect as those of two boards do.
-   * @throws VerbsError ENOTSUP: the context was made from an open function, not from a device string
+   * @throws VerbsError ENOTSUP: the context was created from an open function, not from a device string
    */
   share(): ContextToken {
     this.requireOpen('share');
     const { name } = this.origin;
     if (name !== undefined) return { device: formatDeviceString(name) };
-    throw new VerbsError('the context was made from an open function, which other threads cannot find', {
+    throw new VerbsError('the context was created from an open function, which other threads cannot find', {
       code: 'ENOTSUP',
       verb: 'share',
       expected: 'a context that was opened by a device string',

@@ -97,7 +97,7 @@ export class PageServer {
         code: code ?? 'EIO',
         verb: 'watch',
         attribute: 'port',
-        expected: 'a TCP port that is free, or none: then one is chosen',
+        expected: 'a free TCP port; without a port, a free one is chosen',
       });
     }
     return new PageServer(server, listener);
@@ -151,7 +151,7 @@ export class PageServer {
       response.end(
         status === 404
           ? 'There is no such file.\n'
-          : 'The address has to be the whole one that was given, with its token.\n',
+          : 'Use the complete address that hca watch printed, with its token.\n',
       );
       return;
     }

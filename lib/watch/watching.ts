@@ -15,7 +15,7 @@ interface Wish {
   why: number | undefined;
 }
 
-/** A board of this program that goes on when it is told to. */
+/** A board of this program that advances only on request. */
 export interface Driven {
   /** The pages set its pace and ask for steps. */
   readonly isStepped: boolean;

@@ -115,10 +115,11 @@ Napi::Error failure_error(Napi::Env env, const Probe& probe, const board::Doorbe
   switch (run.failure) {
   case board::DoorbellFailure::not_pinned:
     return Napi::RangeError::New(env, "cpu is " + std::to_string(probe.cpu) +
-                                          ", but this thread may not run there");
+                                          ", but this thread may not run on that CPU");
   case board::DoorbellFailure::foreign_record:
-    return Napi::Error::New(env, "the record after " + command +
-                                     " is of another one: another program posts, or the ring was not empty");
+    return Napi::Error::New(
+        env, "the record after " + command +
+                 " belongs to another command: another program posts, or the ring was not empty");
   case board::DoorbellFailure::no_completion:
     return Napi::Error::New(env,
                             "no completion of " + command + " came within " + std::to_string(probe.timeout) +

@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::addon {
 
-// Watch in JavaScript: what an observer is told, taken when it asks; see lib/board/addon.ts.
+// Watch in JavaScript: the observed records, read on request; see lib/board/addon.ts.
 class Watch final : public Napi::ObjectWrap<Watch>, public Child {
 public:
   static Napi::Function define(Napi::Env env);

@@ -33,7 +33,7 @@ private:
   uint64_t rate_;  // nanoseconds per count, as a fraction of 2^32; 0: the counter is not used
 };
 
-// A device clock that moves only when it is told to.
+// A device clock that moves only on request.
 class VirtualClock final : public hca::Clock {
 public:
   uint64_t now() const override { return now_; }

@@ -111,7 +111,7 @@ int CompletionQueue::moderate(uint16_t count, uint16_t period) {
 
 int CompletionQueue::explain_failure() const {
   if (failure() == EOVERFLOW)
-    return explain(EOVERFLOW, "the completion queue was overrun: more came than it holds");
+    return explain(EOVERFLOW, "the completion queue was overrun: more completions arrived than it holds");
   return failure() == 0 ? 0 : function_.explain_loss();
 }
 

@@ -181,8 +181,7 @@ bool parse_emulated(const std::string& device, EmulatedDevice& parsed, std::stri
       return wrong("option " + quoted(option) + " twice", "each option once");
     std::string value;
     if (equals == std::string_view::npos || !decode(part.substr(equals + 1), value))
-      return wrong("option " + quoted(option) + " without a value that can be read",
-                   std::string(option) + "=…");
+      return wrong("option " + quoted(option) + " with an invalid value", std::string(option) + "=…");
     std::string expected;
     if (!reader->second(value, expected))
       return wrong(std::string(option) + "=" + value, expected);

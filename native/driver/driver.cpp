@@ -22,7 +22,7 @@ constexpr int look_after = 1000; // milliseconds
 constexpr int poll_pause = 1;    // milliseconds, without interrupts
 // Time after which the rest of a started command does not arrive any more: the driver writes it in one go.
 constexpr uint64_t half_written_seconds = 1;
-constexpr std::chrono::seconds reset_patience{1};
+constexpr std::chrono::seconds reset_time_limit{1};
 
 template <class Structure> std::span<uint8_t> bytes_of(Structure& structure) {
   return {reinterpret_cast<uint8_t*>(&structure), sizeof structure};
@@ -128,7 +128,7 @@ void Driver::reset() {
     request.set_reset(1);
     function_->write(registers::reset, request.bits);
   }
-  const auto given_up = std::chrono::steady_clock::now() + reset_patience;
+  const auto given_up = std::chrono::steady_clock::now() + reset_time_limit;
   while (registers::Status{function_->read(registers::status)}.reset_in_progress() != 0 &&
          std::chrono::steady_clock::now() < given_up)
     if (!backend_->advance())
@@ -209,10 +209,10 @@ void Driver::take_completions() {
 
 void Driver::take_events() {
   while (const auto event = events_.poll())
-    hear(*event);
+    handle_event(*event);
 }
 
-void Driver::hear(const spec::EventQueueEntry& event) {
+void Driver::handle_event(const spec::EventQueueEntry& event) {
   using enum spec::EventType;
   const auto fail = [](QueuePair& queue_pair) { queue_pair.failed(); };
   switch (event.type()) {

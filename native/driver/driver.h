@@ -61,7 +61,7 @@ public:
   // Event queue of completion queues that are armed.
   static constexpr unsigned completion_event_queue = 1;
 
-  // From now on events are told of; once.
+  // Turns the reporting of events on; once.
   int listen(EventListener& listener);
 
   int query_port(unsigned port, PortFacts& facts);
@@ -91,7 +91,7 @@ private:
   void lose();
   void take_completions();
   void take_events();
-  void hear(const spec::EventQueueEntry& event);
+  void handle_event(const spec::EventQueueEntry& event);
 
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<DeviceFunction> function_;

@@ -58,7 +58,7 @@ bool find_mapped(uintptr_t begin, uintptr_t end, std::vector<MappedRange>& found
 
 int find_whole(uintptr_t begin, uintptr_t end, std::vector<MappedRange>& found, std::string& failure) {
   if (!find_mapped(begin, end, found)) {
-    failure = "/proc/self/maps cannot be read, which says what memory the program has";
+    failure = "/proc/self/maps, which lists the program's memory, cannot be read";
     return EOPNOTSUPP;
   }
   uintptr_t covered = begin; // the program may have unmapped some of it since it was looked at
@@ -66,7 +66,7 @@ int find_whole(uintptr_t begin, uintptr_t end, std::vector<MappedRange>& found, 
     covered = range.begin == covered ? range.end : covered;
   if (covered == end)
     return 0;
-  failure = "the memory is not all there";
+  failure = "part of the memory is not mapped";
   return EFAULT;
 }
 

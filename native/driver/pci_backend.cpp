@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds reset_patience{1}; // more than the 100 ms that a device has for it
+constexpr std::chrono::seconds reset_time_limit{1}; // more than the 100 ms that a device has for it
 
 // A function with mapped BARs: threads store to different pages, so all use it without a lock.
 class PciBackend final : public Backend {
@@ -63,8 +63,7 @@ std::string obstacle(const std::string& address, const fs::path& sysfs, int& err
   if (!is_known(sysfs))
     return address + " is no HCA; expected: a function that hca list names";
   if (fs::exists(sysfs / "iommu_group", none) && !text_in(sysfs / "iommu_group/type").starts_with("identity"))
-    return "an IOMMU stands before " + address +
-           ", and nothing is mapped there for sysfs; expected: vfio:" + address +
+    return address + " is behind an IOMMU, which maps no memory for sysfs; expected: vfio:" + address +
            " instead of pci:" + address;
   error = EBUSY;
   const std::string driver = link_name(sysfs / "driver");
@@ -135,7 +134,7 @@ bool reset(board::BoardFunction& function, const BoardRegions& regions) {
   spec::control::Control asked;
   asked.set_reset(1);
   function.write32(control.bar, at, asked.bits);
-  const auto given_up = std::chrono::steady_clock::now() + reset_patience;
+  const auto given_up = std::chrono::steady_clock::now() + reset_time_limit;
   while (spec::control::Control{function.read32(control.bar, at)}.reset() != 0) {
     if (std::chrono::steady_clock::now() > given_up)
       return false;

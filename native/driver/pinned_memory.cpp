@@ -52,7 +52,7 @@ int refuse_code(const std::vector<MappedRange>& ranges, std::string& failure) {
     if ((range.protection & PROT_EXEC) == 0)
       continue;
     failure = "memory of code (" + range.name +
-              ") cannot be pinned; expected: memory as malloc or mmap give it, or static memory";
+              ") cannot be pinned; expected: memory from malloc or mmap, or static memory";
     return EOPNOTSUPP;
   }
   return 0;
@@ -90,10 +90,10 @@ std::string reason_of(int error) {
   if (error == ENOSPC)
     return "16384 regions, or parts of 1 GiB, are pinned, which is the most; expected: fewer regions";
   if (error == EOPNOTSUPP || error == EACCES)
-    return "memory that the program shares with a file cannot be pinned; expected: memory as malloc or mmap "
-           "give it, static memory, or memory of shm_open or memfd_create";
+    return "memory that the program shares with a file cannot be pinned; expected: memory from malloc or "
+           "mmap, static memory, or memory of shm_open or memfd_create";
   return std::string("the memory cannot be pinned: ") + std::strerror(error) +
-         "; expected: memory as malloc or mmap give it, or static memory";
+         "; expected: memory from malloc or mmap, or static memory";
 }
 
 } // namespace
@@ -101,7 +101,8 @@ std::string reason_of(int error) {
 int PinnedMemory::pin(const Ranges& ranges, Pins& pins, std::string& failure) {
   pci::PinnedPages* const pages = function_.pinned_pages();
   if (pages == nullptr) {
-    failure = std::string("no io_uring can be made, by which memory is pinned: ") + std::strerror(errno) +
+    failure = std::string("memory is pinned through io_uring, which cannot be set up: ") +
+              std::strerror(errno) +
               "; expected: Linux 5.13 or later, where sysctl kernel.io_uring_disabled is 0 or 1, or vfio: "
               "instead of pci:";
     return EOPNOTSUPP;

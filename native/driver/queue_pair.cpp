@@ -145,7 +145,7 @@ int QueuePair::change_multicast(spec::ManagementOpcode opcode, std::span<const u
 int QueuePair::post_send(const SendRequest& request) {
   const std::scoped_lock lock(send_mutex_);
   if (state() < spec::QueuePairState::ready_to_send)
-    return refuse("a work request is posted to a send queue in RTS, not ");
+    return refuse("a send needs a queue pair in RTS, not ");
   if (const int error = send_queue_.put(number_, request))
     return error;
   send_queue_.write(buffer_);
@@ -163,9 +163,9 @@ int QueuePair::post_receive(uint64_t id, std::span<const Segment> scatter) {
   if (!receive_queue_)
     return explain(EINVAL, options_.shared_receive_queue != nullptr
                                ? "the queue pair receives from a shared receive queue; post there"
-                               : "the queue pair was made without a receive queue (max_recv_wr 0)");
+                               : "the queue pair was created without a receive queue (max_recv_wr 0)");
   if (state() == spec::QueuePairState::reset)
-    return refuse("a receive is posted to a queue pair in INIT or later, not ");
+    return refuse("a receive needs a queue pair in INIT or a later state, not ");
   return receive_queue_->put(id, scatter);
 }
 

@@ -79,7 +79,7 @@ public:
   // The device is gone: what is posted from now on is refused.
   void lose() { state_.store(spec::QueuePairState::reset); }
 
-  // Commands written to this buffer may be lost: the device is told what is posted. Nothing for another
+  // Commands written to this buffer may be lost: rings for the posted work requests. Does nothing for another
   // buffer.
   void recover(const CollectBuffer& buffer);
   // Looks, about once a second, whether nothing has moved since the last look: as where all writes of a
@@ -96,7 +96,7 @@ private:
   uint32_t number_ = 0;
   std::atomic<uint32_t> virtual_number_{0};
   std::atomic<spec::QueuePairState> state_{spec::QueuePairState::reset};
-  std::atomic<bool> flushing_{false}; // the device has to be told of receives
+  std::atomic<bool> flushing_{false}; // the driver must ring for receives
   std::mutex send_mutex_;
   SendQueue send_queue_;
   std::mutex receive_mutex_;

@@ -51,7 +51,7 @@ int ReceiveQueue::put(uint64_t id, std::span<const Segment> scatter) {
                                " work requests are not completed; poll completions");
   if (scatter.size() > memory_.scatter_entries())
     return explain(EINVAL, "num_sge is " + std::to_string(scatter.size()) +
-                               "; the queue pair was made with max_recv_sge " +
+                               "; the queue pair was created with max_recv_sge " +
                                std::to_string(memory_.scatter_entries()));
   memory_.put(id, scatter, number, number & (entries - 1));
   next_.store(static_cast<uint16_t>(number + 1), std::memory_order_seq_cst);

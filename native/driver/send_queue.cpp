@@ -22,7 +22,7 @@ int SendQueue::put(uint32_t queue_pair_number, const SendRequest& request) {
                                " work requests are not completed; poll completions");
   if (request.gather.size() > gather_entries_)
     return explain(EINVAL, "num_sge is " + std::to_string(request.gather.size()) +
-                               "; the queue pair was made with max_send_sge " +
+                               "; the queue pair was created with max_send_sge " +
                                std::to_string(gather_entries_));
   const uint16_t number = next_.load(std::memory_order_relaxed);
   place_ = number & (area_.entries() - 1);

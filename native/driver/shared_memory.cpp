@@ -44,7 +44,7 @@ std::shared_ptr<SharedMemory::Segment> SharedMemory::segment_of(const MappedRang
 }
 
 int SharedMemory::refuse(const Ranges& ranges, std::string& failure) {
-  const char* const instead = "; expected: memory as malloc or mmap give it, or static memory";
+  const char* const instead = "; expected: memory from malloc or mmap, or static memory";
   for (const MappedRange& range : ranges) {
     if (range.is_shared && !is_of_a_server(range))
       failure = "memory that is shared already (" + range.name +

@@ -118,7 +118,7 @@ int SharedReceiveQueue::put(uint64_t id, std::span<const Segment> scatter) {
                                      " work requests are not completed; poll completions");
   if (scatter.size() > memory_.scatter_entries())
     return explain(EINVAL, "num_sge is " + std::to_string(scatter.size()) +
-                               "; the shared receive queue was made with max_sge " +
+                               "; the shared receive queue was created with max_sge " +
                                std::to_string(memory_.scatter_entries()));
   const uint16_t place = free_.back();
   free_.pop_back();

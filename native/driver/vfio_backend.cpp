@@ -46,8 +46,8 @@ void add_iommufd(const fs::path& sysfs, pci::VfioFunctionSetup& setup) {
 // Reason why the function is not available, from its folder in sysfs; "": no obstacle there.
 std::string obstacle(const std::string& address, const fs::path& sysfs) {
   if (link_name(sysfs / "iommu_group").empty())
-    return "no IOMMU stands before " + address +
-           "; expected: VT-d or AMD-Vi on in the firmware and on the kernel command line";
+    return address + " is not behind an IOMMU; expected: VT-d or AMD-Vi on in the firmware and on the kernel "
+                     "command line";
   const std::string driver = link_name(sysfs / "driver");
   if (driver == "vfio-pci")
     return "";

@@ -55,7 +55,7 @@ BuiltRequest* last(QueuePairEx* queue_pair) {
   std::vector<BuiltRequest>& built = own(queue_pair).built;
   if (!built.empty())
     return &built.back();
-  refuse(queue_pair, "data was given before an operation");
+  refuse(queue_pair, "data was set before an operation");
   return nullptr;
 }
 

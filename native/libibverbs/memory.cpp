@@ -41,7 +41,7 @@ int check_range(const void* memory, size_t bytes, unsigned access) {
     return driver::explain(EINVAL, "access flags that this device does not have");
   const bool may_write = (access & 1u << static_cast<unsigned>(spec::AccessFlag::local_write)) != 0;
   if (!is_mapped(memory, bytes, may_write))
-    return driver::explain(EFAULT, std::string("the memory is not all there, or not for ") +
+    return driver::explain(EFAULT, std::string("part of the memory is not mapped, or not for ") +
                                        (may_write ? "writing" : "reading"));
   return 0;
 }
@@ -93,7 +93,7 @@ ProtectionDomain* alloc_parent_domain(Context* context, ParentDomainInit* init) 
   if (init->comp_mask != 0 || init->pd == nullptr)
     return failed<ProtectionDomain>(
         driver::explain(init->pd == nullptr ? EINVAL : EOPNOTSUPP,
-                        "a parent domain has a protection domain, and no allocators"));
+                        "a parent domain needs a protection domain, and takes no allocators"));
   auto made = std::make_unique<OwnProtectionDomain>();
   made->parent = static_cast<OwnProtectionDomain*>(init->pd);
   made->parent->users.fetch_add(1);

@@ -54,17 +54,19 @@ int check(const ProtectionDomain* domain, const MemoryRegionInit& init) {
   using F = MemoryRegionInit;
   if ((init.comp_mask & F::has_buffer) != 0) {
     if ((init.comp_mask & (F::has_file | F::has_file_offset)) != 0)
-      return driver::explain(EINVAL, "with IBV_REG_MR_MASK_BUF there is no fd");
+      return driver::explain(EINVAL, "IBV_REG_MR_MASK_BUF and an fd exclude each other");
     if (init.buf == nullptr || init.buf->domain != domain)
-      return driver::explain(EINVAL, "buf is of the protection domain that it was allocated from");
+      return driver::explain(EINVAL,
+                             "buf must be used with the protection domain that it was allocated from");
     if ((init.comp_mask & F::has_memory) != 0 && !lies_in(*init.buf, init.addr, init.length))
       return driver::explain(EINVAL, "addr and length lie within buf, which has " +
                                          std::to_string(init.buf->bytes) + " B");
   }
   constexpr uint64_t known = F::has_base | F::has_memory | F::has_buffer;
   if ((init.comp_mask & ~known) != 0)
-    return driver::explain(EOPNOTSUPP, "comp_mask is IBV_REG_MR_MASK_ADDR, _IOVA and _BUF: dmabuf memory "
-                                       "and hints to caches are not there");
+    return driver::explain(EOPNOTSUPP,
+                           "comp_mask can be IBV_REG_MR_MASK_ADDR, _IOVA and _BUF: the device has "
+                           "no dmabuf memory and takes no cache hints");
   return (init.comp_mask & F::has_memory) != 0
              ? 0
              : driver::explain(EINVAL, "comp_mask has IBV_REG_MR_MASK_ADDR");
@@ -139,7 +141,7 @@ VERBS_EXPORT int ibv_query_port_speed(Context* context, uint32_t port, uint64_t*
 // Hints to caches, device memory, counters of completions.
 
 VERBS_EXPORT void* ibv_alloc_dmah(Context*, void*) {
-  return failed<void>(driver::explain(EOPNOTSUPP, "hints to caches are not there"));
+  return failed<void>(driver::explain(EOPNOTSUPP, "the device takes no cache hints"));
 }
 VERBS_EXPORT int ibv_dealloc_dmah(void*) { return EOPNOTSUPP; }
 
@@ -150,7 +152,7 @@ VERBS_EXPORT int ibv_dm_export_dmabuf_fd(void*) {
 
 VERBS_EXPORT int _ibv_query_comp_cntr_caps(Context*, void*, size_t) { return EOPNOTSUPP; }
 VERBS_EXPORT void* ibv_create_comp_cntr(Context*, void*) {
-  return failed<void>(driver::explain(EOPNOTSUPP, "counters of completions are not there"));
+  return failed<void>(driver::explain(EOPNOTSUPP, "the device has no completion counters"));
 }
 VERBS_EXPORT int ibv_destroy_comp_cntr(void*) { return EOPNOTSUPP; }
 VERBS_EXPORT int ibv_qp_attach_comp_cntr(QueuePair*, void*, void*) { return EOPNOTSUPP; }

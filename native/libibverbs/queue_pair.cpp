@@ -91,7 +91,7 @@ QueuePair* create_qp_ex(Context*, QueuePairInitEx* init) {
       ((init->comp_mask & qp_init_create_flags) != 0 && init->create_flags != 0) ||
       (asks_operations && (init->send_ops_flags & ~operations) != 0))
     return failed<QueuePair>(driver::explain(
-        EOPNOTSUPP, "ibv_create_qp_ex: attributes, flags or operations that this device has not"));
+        EOPNOTSUPP, "ibv_create_qp_ex: attributes, flags or operations that this device does not have"));
   const QueuePairInit usual{init->qp_context, init->send_cq, init->recv_cq,   init->srq,
                             init->cap,        init->qp_type, init->sq_sig_all};
   OwnQueuePair* const made = make_queue_pair(init->pd, usual);

@@ -32,7 +32,7 @@ VERBS_EXPORT SharedReceiveQueue* ibv_create_srq(ProtectionDomain* domain, Shared
 
 SharedReceiveQueue* create_srq_ex(Context*, SharedReceiveQueueInitEx*) {
   return failed<SharedReceiveQueue>(
-      driver::explain(EOPNOTSUPP, "shared receive queues for XRC or tag matching are not there"));
+      driver::explain(EOPNOTSUPP, "the device has no shared receive queues for XRC or tag matching"));
 }
 
 int get_srq_num(SharedReceiveQueue* queue, uint32_t* number) {

@@ -74,7 +74,8 @@ template <class Put> Sent FabricPort::receive(Lane lane, unsigned from, size_t c
   const auto room = [&] { return inbox_packets - (tail - to.head.load(std::memory_order_seq_cst)); };
   Sent sent{.packets = count, .may_wait = false};
   if (size_t free = room(); free < count) [[unlikely]] {
-    // The holder looks for who waits after it has made room: it sees the bit, or the room is seen here.
+    // The holder reads the waiting bits after it has made room: either it sees the bit, or the room is seen
+    // here.
     to.waiting.fetch_or(uint64_t{1} << from, std::memory_order_seq_cst);
     free = room();
     if (free < count)

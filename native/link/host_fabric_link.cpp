@@ -126,7 +126,7 @@ HostFabricLink::Way* HostFabricLink::way_to(unsigned number) {
     const std::scoped_lock lock(mutex_);
     made_.push_back(way);
   }
-  wake_thread(); // it hears of what the other end says, and of its end
+  wake_thread(); // it receives messages of the other end, and its end
   return way.get();
 }
 
@@ -301,14 +301,14 @@ bool HostFabricLink::wait() {
   for (const std::shared_ptr<Way>& way : ways) {
     if (polled[index++].revents == 0)
       continue;
-    hear(*way);
+    receive(*way);
     is_new = true;
   }
   index = 2;
   std::erase_if(callers_, [&](Caller& caller) {
     const bool has_said = polled[index++].revents != 0;
     is_new = is_new || has_said;
-    return has_said ? !hear(caller) : Clock::now() >= caller.until;
+    return has_said ? !receive(caller) : Clock::now() >= caller.until;
   });
   if (polled[1].revents != 0)
     welcome();
@@ -316,7 +316,7 @@ bool HostFabricLink::wait() {
 }
 
 // The process wakes this end, or has left.
-void HostFabricLink::hear(Way& way) {
+void HostFabricLink::receive(Way& way) {
   for (unsigned i = 0; i < messages_at_once; ++i) {
     uint8_t message = 0;
     const ssize_t bytes = recv(way.socket.get(), &message, sizeof message, MSG_DONTWAIT);
@@ -341,7 +341,7 @@ void HostFabricLink::welcome() {
 }
 
 // Whether this end still waits for it.
-bool HostFabricLink::hear(Caller& caller) {
+bool HostFabricLink::receive(Caller& caller) {
   HostGreeting greeting{.magic = 0};
   Descriptor memory;
   const auto received = receive_message(caller.socket.get(), std::as_writable_bytes(std::span(&greeting, 1)),

@@ -87,8 +87,8 @@ private:
   void run();
   bool wait();
   void welcome();
-  bool hear(Caller& caller);
-  void hear(Way& way);
+  bool receive(Caller& caller);
+  void receive(Way& way);
   void wake_thread();
   void notify();
 

@@ -369,7 +369,7 @@ void SharedMemoryLink::pop(Lane lane) {
 
 // The other end writes malformed messages: this end ignores it until it reconnects.
 void SharedMemoryLink::distrust(Peer& peer) {
-  shutdown(peer.socket.get(), SHUT_RDWR); // it is told
+  shutdown(peer.socket.get(), SHUT_RDWR); // ends the other end's connection too
   adopt(nullptr);
   wake_thread();
 }

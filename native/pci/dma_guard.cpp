@@ -66,7 +66,7 @@ bool has_ended_well(pid_t process) {
 std::unique_ptr<DmaGuard> DmaGuard::start(const Files& files, std::string& failure) {
   // The file position is shared with the other process, so reads and writes here name their offset.
   if (lseek(files.configuration, PCI_COMMAND, SEEK_SET) != PCI_COMMAND) {
-    failure = std::string("the command register is not reached: ") + std::strerror(errno);
+    failure = std::string("the command register cannot be accessed: ") + std::strerror(errno);
     return nullptr;
   }
   std::array<int, 2> ends{};

@@ -26,7 +26,7 @@ public:
     return page_.answers[(reads_ - 1 - before) % ServedPage::most_reads];
   }
 
-  // Whether the server sleeps and has to be told of what was pushed; true once for each of its sleeps.
+  // Whether the server sleeps and must be woken for the pushed lines; true once for each of its sleeps.
   bool should_wake() {
     return page_.server_sleeps.load(std::memory_order_seq_cst) != 0 &&
            page_.server_sleeps.exchange(0, std::memory_order_seq_cst) != 0;

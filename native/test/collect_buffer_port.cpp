@@ -16,7 +16,7 @@ Napi::Value optional_number(Napi::Env env, std::optional<uint16_t> value) {
   return value ? Napi::Value(Napi::Number::New(env, *value)) : env.Null();
 }
 
-// Bytes, then byte enables (all when left out) and the function whose BAR it is (unknown).
+// Bytes, then the byte enables (default: all) and the function that owns the BAR (default: unknown).
 hca::BarWrite bar_write(const Napi::CallbackInfo& info, spec::RegionType region) {
   hca::BarWrite write;
   write.region = region;
@@ -100,7 +100,7 @@ CollectBufferPort::CollectBufferPort(const Napi::CallbackInfo& info)
   make();
 }
 
-// The device resets by making its blocks anew.
+// Resets the device by constructing its blocks again.
 void CollectBufferPort::make() {
   buffers_ = hca::PhysicalCollectBuffers(parameters_);
   collect_buffer_.emplace(hca::CollectBufferPort::Ports{parameters_, counters_, clock_, buffers_,

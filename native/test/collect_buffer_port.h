@@ -14,7 +14,7 @@
 
 namespace fpga_verbs::test {
 
-// Queue pairs that a test defines, in the place of queue_pair_state_cache.
+// Queue pairs that a test defines, in place of queue_pair_state_cache.
 class TestQueuePairs final : public hca::QueuePairPort {
 public:
   const spec::QueuePairControl* find_control(unsigned underlying_function,
@@ -30,7 +30,7 @@ private:
   std::map<std::pair<unsigned, uint32_t>, spec::QueuePairControl> controls_;
 };
 
-// Keeps events for a test, in the place of event_queue.
+// Keeps events for a test, in place of event_queue.
 class TestEvents final : public hca::EventPort {
 public:
   void report(const spec::EventUnit& event) override { events.push_back(event); }

@@ -43,7 +43,7 @@ CompletionQueuePort::CompletionQueuePort(const Napi::CallbackInfo& info)
                                                 " B of context memory");
 }
 
-// With the pages at the given addresses; its number, or null.
+// Creates a queue with the pages at the given addresses; returns its number, or null.
 Napi::Value CompletionQueuePort::create(const Napi::CallbackInfo& info) {
   const uint32_t table = make_table(number(info, 0), info[2].As<Napi::Array>());
   const auto input = format_of<spec::CreateCompletionQueueInput>(info[1]);

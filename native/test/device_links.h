@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::test {
 
-// Calls `use(link)` with the link of this name. False: there is none.
+// Calls `use(link)` with the link of this name. Returns false if there is none.
 template <class Use> bool with_link(hca::HcaBlocks& blocks, std::string_view name, Use use) {
 #define FPGA_VERBS_LINK(link, ...)                                                                           \
   if (name == #link) {                                                                                       \
@@ -20,13 +20,13 @@ template <class Use> bool with_link(hca::HcaBlocks& blocks, std::string_view nam
   return false;
 }
 
-// A block that steps, and its bit among the ready ones.
+// A block that steps, and its bit in the mask of ready blocks.
 struct NamedBlock {
   hca::Block& block;
   unsigned number = 0;
 };
 
-// The block of this name; nothing: there is none.
+// The block of this name, if there is one.
 inline std::optional<NamedBlock> block_of(hca::HcaBlocks& blocks, std::string_view name) {
   unsigned number = 0;
 #define FPGA_VERBS_BLOCK(block, ...)                                                                         \

@@ -4,9 +4,9 @@
 
 namespace fpga_verbs::test {
 
-// fuzzTargets(): string[], their names
-// runFuzzTarget(name: string, input: Uint8Array): string, empty or which promise was broken
-// The same targets as libFuzzer drives, without libFuzzer.
+// fuzzTargets(): string[], the names of the targets
+// runFuzzTarget(name: string, input: Uint8Array): string, empty or the broken property
+// The targets that libFuzzer drives, here without libFuzzer.
 void define_fuzz_port(Napi::Env env, Napi::Object exports);
 
 } // namespace fpga_verbs::test

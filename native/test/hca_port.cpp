@@ -82,7 +82,7 @@ Napi::Value HcaPort::pop(const Napi::CallbackInfo& info) { return pop_unit(info,
 
 Napi::Value HcaPort::credits(const Napi::CallbackInfo& info) { return link_credits(info, hca_->blocks()); }
 
-// Lets a block step, awake or not; false: it has nothing to do. It sleeps until it is woken.
+// Lets a block step, awake or not. Returns false if it has nothing to do and sleeps until it is woken.
 Napi::Value HcaPort::step_block(const Napi::CallbackInfo& info) {
   const NamedBlock named = named_block(info, hca_->blocks());
   hca_->blocks().ready.sleep(named.number);
@@ -94,7 +94,7 @@ Napi::Value HcaPort::is_awake(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), hca_->blocks().ready.is_awake(named.number));
 }
 
-// As a block does, which is no link.
+// As a block does it outside of a link.
 void HcaPort::report(const Napi::CallbackInfo& info) {
   hca_->blocks().events.report(format_of<spec::EventUnit>(info[0]));
 }

@@ -12,7 +12,7 @@
 
 namespace fpga_verbs::test {
 
-// Arguments of a port's methods, as vitest hands them over.
+// Arguments of a port's methods, as vitest passes them.
 inline uint32_t number(const Napi::CallbackInfo& info, size_t index) {
   return info[index].As<Napi::Number>().Uint32Value();
 }
@@ -33,7 +33,7 @@ template <class Format> Format format_of(const Napi::Value& value) {
   return format;
 }
 
-// A port on a TestHost and a TestClock, with the methods that reach them. The first argument of its
+// A port on a TestHost and a TestClock, with the methods that access them. The first argument of its
 // constructor is an object with `memoryBytes`.
 template <class Port> class HostedPort : public Napi::ObjectWrap<Port> {
 public:
@@ -45,7 +45,7 @@ protected:
   using Wrap = Napi::ObjectWrap<Port>;
   using Descriptors = std::vector<typename Wrap::PropertyDescriptor>;
 
-  // `methods` and those of the host.
+  // `methods`, and the methods of the host.
   static Descriptors with_host_methods(Descriptors methods) {
     methods.push_back(Wrap::InstanceMethod("setTime", &Port::set_time));
     methods.push_back(Wrap::InstanceMethod("interrupts", &Port::interrupts));

@@ -55,7 +55,7 @@ ServedConnection connect(const std::string& path) {
   return std::move(*made);
 }
 
-// A client that speaks the protocol itself, and keeps the descriptor of its ring.
+// A client that implements the protocol itself, and keeps the descriptor of its ring.
 class Client {
 public:
   explicit Client(const HostileWay& way, RequestKind kind = RequestKind::open)
@@ -80,12 +80,12 @@ public:
   ServedPage& page() { return *page_; }
   int page_file() const { return page_file_.get(); }
 
-  // Without waiting for the reply.
+  // Does not wait for the reply.
   bool request(const Request& request) const {
     return link::send_message(socket(), std::as_bytes(std::span(&request, 1)));
   }
 
-  // Something legal, if there is room.
+  // A valid command, if there is room.
   void write(Random& random) {
     std::array<uint8_t, board::message_bytes> data;
     for (uint8_t& byte : data)
@@ -110,7 +110,7 @@ private:
   std::optional<served::ServedProducer> producer_;
 };
 
-// Takes and gives back as much memory as it may have, many requests at a time, and each a page short of a
+// Allocates and frees as much memory as it may have, in many requests at a time, each a page smaller than a
 // block.
 void ask_for_memory(const HostileWay& way, const Ready& ready) {
   constexpr unsigned at_once = 16;
@@ -142,7 +142,7 @@ void ask_for_memory(const HostileWay& way, const Ready& ready) {
   }
 }
 
-// Has memory of every size, some of it in use, and waits for its end.
+// Allocates memory of every size, uses some of it, and waits until it is killed.
 void keep_memory(const HostileWay& way, const Ready& ready) {
   Client client(way);
   std::vector<SealedMemory> kept;
@@ -161,7 +161,7 @@ void keep_memory(const HostileWay& way, const Ready& ready) {
   pause();
 }
 
-// Messages with descriptors, of every number that a message can bring, which no request has.
+// Sends messages with descriptors, which no request has: every number that a message can carry.
 void bring_descriptors(const HostileWay& way, const Ready& ready) {
   constexpr int most = 253; // SCM_MAX_FD
   Client client(way);
@@ -172,7 +172,8 @@ void bring_descriptors(const HostileWay& way, const Ready& ready) {
   iovec part{.iov_base = const_cast<Request*>(&request), .iov_len = sizeof request};
   std::vector<std::byte> control(CMSG_SPACE(most * sizeof(int)));
   for (bool is_first = true;; is_first = false) {
-    // The server ends a connection that brings one: each goes by its own, beside the one that stays.
+    // The server ends a connection that sends one, so each goes over a connection of its own, beside the main
+    // one.
     for (size_t count = 1; count <= unwanted.size(); count = count < 8 ? count + 1 : count * 2 + 1) {
       const ServedConnection other = connect(way.path);
       msghdr header = {};
@@ -197,7 +198,7 @@ void bring_descriptors(const HostileWay& way, const Ready& ready) {
   }
 }
 
-// More connections than a server may have room for, which say nothing, or a part of something.
+// Opens more connections than the server may have room for, and sends nothing on them, or part of a message.
 void be_idle(const HostileWay& way, const Ready& ready) {
   constexpr unsigned connections = 200;
   std::vector<ServedConnection> idle;
@@ -216,7 +217,7 @@ void look_on(const HostileWay& way, const Ready& ready) {
   pause();
 }
 
-// Asks for all that an observer may have, without end, and reads none of it.
+// Requests everything that an observer may request, endlessly, and reads nothing.
 void watch_without_reading(const HostileWay& way, const Ready& ready) {
   constexpr unsigned at_once = 16;
   Client client(way, RequestKind::observe);
@@ -253,7 +254,7 @@ Descriptor watch(Client& client, board::WatchKind kind) {
   return memory;
 }
 
-// Watches, and stops.
+// Starts and stops watching.
 void stop_while_watching(const HostileWay& way, const Ready& ready) {
   Client client(way, RequestKind::observe);
   const Descriptor kicks = watch(client, board::WatchKind::kicks);
@@ -262,7 +263,7 @@ void stop_while_watching(const HostileWay& way, const Ready& ready) {
   std::raise(SIGSTOP);
 }
 
-// Watches and ends that again and again, and keeps what it mapped each time.
+// Starts and stops watching again and again, and keeps the memory that it has mapped each time.
 void keep_what_it_watched(const HostileWay& way, const Ready& ready) {
   constexpr unsigned times = 100;
   Client client(way, RequestKind::observe);
@@ -284,7 +285,7 @@ void keep_what_it_watched(const HostileWay& way, const Ready& ready) {
   pause();
 }
 
-// Tries to change, cut and empty what it may only read, in every way that it has a descriptor for.
+// Tries to write, truncate and empty read-only memory in every way, through each of its descriptors.
 void write_what_it_watches(const HostileWay& way, const Ready& ready) {
   Client client(way, RequestKind::observe);
   const Descriptor memory = watch(client, board::WatchKind::kicks);
@@ -319,13 +320,13 @@ void come_and_go(const HostileWay& way, const Ready& ready) {
         client.write(random);
       if (is_first)
         ready();
-    } catch (const std::runtime_error&) { // what it had a moment ago is not free yet
+    } catch (const std::runtime_error&) { // the server has not freed the previous one yet
       std::this_thread::yield();
     }
   }
 }
 
-// Changes lines while the server reads them, and comes again when it is found out.
+// Changes lines while the server reads them, and reconnects when the server disconnects it.
 void tear_its_ring(const HostileWay& way, const Ready& ready) {
   Random random(way.seed);
   for (bool is_first = true;;) {
@@ -336,7 +337,7 @@ void tear_its_ring(const HostileWay& way, const Ready& ready) {
         Random torn(seed);
         while (!stop.load(std::memory_order_relaxed)) {
           auto* const bytes = reinterpret_cast<volatile uint8_t*>(&client.page());
-          // The head of a transaction, in any line; now and then anything at all.
+          // The head of a transaction, in any line; sometimes random bytes.
           const uint64_t line = torn.below(ServedPage::lines) * sizeof(TransactionLine);
           bytes[torn.chance(0.01) ? torn.below(sizeof(ServedPage)) : line + 4 + torn.below(12)] =
               static_cast<uint8_t>(torn.next());
@@ -355,7 +356,7 @@ void tear_its_ring(const HostileWay& way, const Ready& ready) {
   }
 }
 
-// Takes the pages of its ring and its memory away, again and again, and wakes the server without end.
+// Truncates its ring and its memory again and again, and wakes the server endlessly.
 void punch_holes(const HostileWay& way, const Ready& ready) {
   Random random(way.seed);
   Client client(way);
@@ -370,7 +371,7 @@ void punch_holes(const HostileWay& way, const Ready& ready) {
   }
 }
 
-// Has many threads asleep where the server wakes the one that waits for an answer.
+// Many of its threads sleep on the word by which the server wakes the one that waits for an answer.
 void sleep_on_answers(const HostileWay& way, const Ready& ready) {
   constexpr unsigned sleepers = 200;
   Random random(way.seed);
@@ -391,7 +392,7 @@ void sleep_on_answers(const HostileWay& way, const Ready& ready) {
   }
 }
 
-// Stops in the middle of what it does.
+// Stops in the middle of a command.
 void stop_itself(const HostileWay& way, const Ready& ready) {
   Random random(way.seed);
   Client client(way);

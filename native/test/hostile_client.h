@@ -9,11 +9,11 @@ namespace fpga_verbs::test {
 struct HostileWay {
   std::string name;
   std::string path;      // of the server's socket
-  uint32_t function = 0; // that it opens, if it opens one
+  uint32_t function = 0; // that it opens, if any
   uint64_t seed = 1;
 };
 
-// Does it, for ever; `ready` is called once when it does. Returns only where it cannot.
+// Runs it endlessly; calls `ready` once it has begun. Returns only if it cannot.
 void be_hostile(const HostileWay& way, const std::function<void()>& ready);
 
 } // namespace fpga_verbs::test

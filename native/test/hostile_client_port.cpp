@@ -26,7 +26,7 @@ namespace {
 
 constexpr int ready_within = 60'000; // milliseconds
 
-// In the child. It ends with its parent, and keeps nothing of it open but the pipe.
+// In the child process: it ends with its parent, and keeps open only the pipe.
 void live(const HostileWay& way, int told) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (int descriptor = 3; descriptor < 1024; ++descriptor)
@@ -46,7 +46,7 @@ void live(const HostileWay& way, int told) {
   _exit(1);
 }
 
-// (path, function, way, seed): a process that is ready; gives its number.
+// (path, function, way, seed): starts a process and waits until it is ready; returns its number.
 Napi::Value start(const Napi::CallbackInfo& info) {
   const HostileWay way{.name = info[2].As<Napi::String>(),
                        .path = info[0].As<Napi::String>(),
@@ -64,7 +64,7 @@ Napi::Value start(const Napi::CallbackInfo& info) {
   std::array<char, 200> said{};
   pollfd polled{heard.get(), POLLIN, 0};
   int found = 0;
-  do // a process that stops, the one before, interrupts it
+  do // a signal of the previous process that stops may interrupt it
     found = poll(&polled, 1, ready_within);
   while (found < 0 && errno == EINTR);
   const bool spoke = found == 1;
@@ -78,7 +78,7 @@ Napi::Value start(const Napi::CallbackInfo& info) {
                       (length < 0 ? "is not ready" : std::string(said.data(), static_cast<size_t>(length))));
 }
 
-// (process): ends it; gives the signal that it ended by, or 0.
+// (process): ends it; returns the signal that ended it, or 0.
 Napi::Value end(const Napi::CallbackInfo& info) {
   const pid_t child = info[0].As<Napi::Number>().Int32Value();
   int status = 0;
@@ -87,8 +87,8 @@ Napi::Value end(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
-// (descriptor): clears O_NONBLOCK of what another process may write to here, and leaves it no room. Gives
-// whether it is such a one.
+// (descriptor): clears O_NONBLOCK and fills the buffer, if another process may write here. Returns whether it
+// may.
 Napi::Value block(const Napi::CallbackInfo& info) {
   const int descriptor = info[0].As<Napi::Number>().Int32Value();
   std::array<char, 64> name{};
@@ -116,8 +116,8 @@ Napi::Value block(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), true);
 }
 
-// A signal is raised `times` times, the other end of which does all that would hold up one who waits: takes
-// nothing, waits itself, and sends; then is closed. Gives how many of them it could take.
+// Raises a signal `times` times, while the other end does all that could delay the server: it reads nothing,
+// waits, and sends; then the other end is closed. Returns how many signals the other end could take.
 Napi::Value signal_without_reader(const Napi::CallbackInfo& info) {
   const unsigned times = info[0].As<Napi::Number>().Uint32Value();
   Descriptor far_end;

@@ -4,7 +4,7 @@
 
 namespace fpga_verbs::test {
 
-// Processes that do to a served board what they can think of, until they are killed; see
+// Processes that attack a served board in every known way until they are killed; see
 // test/served/hostile_clients.ts.
 void define_hostile_client_port(Napi::Env env, Napi::Object exports);
 

@@ -8,8 +8,8 @@
 
 namespace fpga_verbs::test {
 
-// A linked list queue for vitest. Its data units are 128-bit numbers; results are the names that the
-// enumerators have in TypeScript; what a command does not return is null.
+// A linked list queue for vitest. Its data units are 128-bit numbers; results are the TypeScript names of the
+// enumerators; values that a command does not return are null.
 class LinkedListQueuePort final : public Napi::ObjectWrap<LinkedListQueuePort> {
 public:
   static Napi::Function define(Napi::Env env);

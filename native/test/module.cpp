@@ -30,7 +30,7 @@ namespace fpga_verbs::test {
 
 namespace {
 
-// Bytes that the process has in use of malloc's.
+// Bytes that the process has allocated by malloc.
 Napi::Value allocated_bytes(const Napi::CallbackInfo& info) {
   const struct mallinfo2 facts = mallinfo2();
   return Napi::Number::New(info.Env(), static_cast<double>(facts.uordblks + facts.hblkhd));

@@ -11,7 +11,7 @@
 
 namespace fpga_verbs::test {
 
-// Methods of a port that reach any link and block of its device by name, which is the first argument.
+// Methods of a port that access any link and block of its device by name, which is the first argument.
 
 template <class Use> void with_named_link(const Napi::CallbackInfo& info, hca::HcaBlocks& blocks, Use use) {
   const std::string name = info[0].As<Napi::String>();
@@ -27,7 +27,7 @@ inline void push_unit(const Napi::CallbackInfo& info, hca::HcaBlocks& blocks) {
   });
 }
 
-// Bytes of the data unit that leaves first; null: there is none.
+// Bytes of the first data unit; null: the link is empty.
 inline Napi::Value pop_unit(const Napi::CallbackInfo& info, hca::HcaBlocks& blocks) {
   Napi::Value value = info.Env().Null();
   with_named_link(info, blocks, [&]<class Unit>(hca::DataLink<Unit>& link) {
@@ -55,8 +55,8 @@ inline NamedBlock named_block(const Napi::CallbackInfo& info, hca::HcaBlocks& bl
   return *found;
 }
 
-// As the device does: lets a block step where it is awake, and sleep when it has nothing to do. False: it
-// sleeps.
+// As the device does: lets a block step if it is awake, and puts it to sleep if it has nothing to do. Returns
+// false if it sleeps.
 inline bool take_turn(hca::HcaBlocks& blocks, const NamedBlock& named) {
   if (!blocks.ready.is_awake(named.number))
     return false;

@@ -20,7 +20,7 @@ template <class DataUnit> Napi::Value bytes_of(Napi::Env env, const DataUnit& un
   return bytes;
 }
 
-// The data units on their way through a link.
+// The data units in a link.
 template <class DataUnit> std::vector<DataUnit> units_of(const hca::DataLink<DataUnit>& link) {
   std::vector<DataUnit> units;
   for (size_t ahead = 0; ahead < link.size(); ++ahead)
@@ -116,7 +116,7 @@ Napi::Value OrderPort::requester(const Napi::CallbackInfo& info) {
   return found ? bytes_of(info.Env(), found->requester) : info.Env().Null();
 }
 
-// As if all work requests before this one were done.
+// As if all work requests before this one were complete.
 void OrderPort::set_position(const Napi::CallbackInfo& info) {
   hca::SendQueueState& requester =
       *device_.queue_pair_state_cache.requester(number(info, 0), number(info, 1));
@@ -176,14 +176,14 @@ void OrderPort::write(const Napi::CallbackInfo& info) {
 
 namespace {
 
-// Those of a device that are stepped, by their numbers in step().
+// The blocks of a device that step() steps, by their numbers.
 constexpr std::array<std::string_view, 3> stepped{"virtual_kick", "queue_pair_fetch", "send_queue_scheduler"};
 constexpr unsigned sink = stepped.size();
 
 } // namespace
 
-// Lets one block work: 0 virtual_kick, 1 queue_pair_fetch, 2 send_queue_scheduler, 3 pipeline_sink. False: it
-// has nothing more to do until it is woken.
+// Lets one block work: 0 virtual_kick, 1 queue_pair_fetch, 2 send_queue_scheduler, 3 pipeline_sink. Returns
+// false if it has nothing to do until it is woken.
 Napi::Value OrderPort::step(const Napi::CallbackInfo& info) {
   const unsigned chosen = number(info, 0);
   if (chosen == sink) {
@@ -315,8 +315,8 @@ const char* OrderPort::contradiction() {
   if (execution_credits != holders || completion_credits != holders)
     return "credits held are not those of the commands started";
 
-  // A queue pair is pinned by each of its commands on a lane, and while it is scheduled. A reset of the
-  // function takes the pins before its commands have left.
+  // Each command on a lane pins its queue pair, and so does its place in a schedule. A reset of the function
+  // ends the pins before the function's commands have left.
   uint64_t pins = 0;
   uint64_t references = 0;
   for (unsigned function = 0; function < parameters_.underlying_functions; ++function)

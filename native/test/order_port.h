@@ -14,7 +14,7 @@
 namespace fpga_verbs::test {
 
 // The blocks that decide on the order of commands, for vitest: from the VCBs to the end of the pipeline, each
-// stepped on its own.
+// stepped separately.
 class OrderPort final : public HostedPort<OrderPort> {
 public:
   static Napi::Function define(Napi::Env env);
@@ -65,7 +65,7 @@ private:
                               device_.links.executions,
                               device_.links.finishes_sent};
   std::vector<spec::KickUnit> executed_;
-  std::vector<hca::QueuePairStateCache::Named> created_; // all queue pairs, also those that are gone
+  std::vector<hca::QueuePairStateCache::Named> created_; // all queue pairs, including destroyed ones
   std::array<bool, spec::underlying_functions> was_reset_{};
 };
 

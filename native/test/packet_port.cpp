@@ -86,14 +86,14 @@ Napi::Value build_packet(const Napi::CallbackInfo& info) {
   wire::PacketTemplate made = wire::make_packet_template(destination, source_of(info[1].As<Napi::Object>()),
                                                          number(info[2]), number(info[3]));
   const auto payload = info[5].As<Napi::Uint8Array>();
-  // Exactly as large as promised, for the address sanitizer.
+  // Exactly the announced size, for the address sanitizer.
   constexpr size_t trailer = 9;
   const auto buffer = std::make_unique<uint8_t[]>(spec::packet_headroom + payload.ByteLength() + trailer);
   uint8_t* const at = buffer.get() + spec::packet_headroom;
   std::copy_n(payload.Data(), payload.ByteLength(), at);
   const wire::PacketFields fields = fields_of(info[4].As<Napi::Object>());
   const auto bytes = static_cast<uint32_t>(payload.ByteLength());
-  // Of a template that has made a packet of another length before, and one of this length.
+  // Built from a template that has built a packet of another length before, and one of this length.
   std::array<uint8_t, spec::packet_buffer_bytes> other;
   wire::build_packet(other.data() + spec::packet_headroom, made, fields, bytes < 8 ? bytes + 5 : bytes - 5);
   wire::build_packet(at, made, fields, bytes);

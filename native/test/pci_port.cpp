@@ -18,7 +18,7 @@ namespace fpga_verbs::test {
 
 namespace {
 
-// Stores a command by the way of this name; false: this processor does not have it.
+// Stores a command in the way of this name. Returns false if this processor does not have it.
 Napi::Value store_command(const Napi::CallbackInfo& info) {
   const std::string name = info[0].ToString().Utf8Value();
   auto destination = info[1].As<Napi::Uint8Array>();
@@ -97,7 +97,8 @@ void handle_bus_errors(const Napi::CallbackInfo&) {
   sigaction(SIGBUS, &action, nullptr);
 }
 
-// Reads what lies behind the end of a file: a SIGBUS in no BAR. Gives how many were handled so far.
+// Reads behind the end of a file, which causes a SIGBUS outside of all BARs. Returns how many were handled so
+// far.
 Napi::Value read_behind_file(const Napi::CallbackInfo& info) {
   const int file = memfd_create("empty", MFD_CLOEXEC);
   void* const memory = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
@@ -108,7 +109,8 @@ Napi::Value read_behind_file(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), bus_errors.load());
 }
 
-// (configuration, memory): paths of files. Starts the guard of a function's DMA for as long as the process.
+// (configuration, memory): paths of files. Starts the guard of a function's DMA, which lives as long as the
+// process.
 void start_dma_guard(const Napi::CallbackInfo& info) {
   const auto file = [](const Napi::Value& path) {
     return open(path.As<Napi::String>().Utf8Value().c_str(), O_RDWR | O_CLOEXEC);

@@ -9,8 +9,8 @@
 
 namespace fpga_verbs::test {
 
-// Stands where the pipeline begins, for tests of what is before it: a command is sent as soon as it arrives.
-// Writes its record, counts it, and gives back its PCB and both credits.
+// In place of the pipeline, for tests of the blocks before it: a command counts as sent as soon as it
+// arrives. Writes its record, counts it, and releases its PCB and both credits.
 class PipelineSink final : public hca::Block {
 public:
   PipelineSink(hca::Counters& counters, hca::CollectBufferPort& collect_buffer,

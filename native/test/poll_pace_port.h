@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::test {
 
-// A pace of polling for vitest.
+// The polling pace, for vitest.
 class PollPacePort final : public Napi::ObjectWrap<PollPacePort> {
 public:
   static Napi::Function define(Napi::Env env);

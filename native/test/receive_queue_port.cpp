@@ -66,7 +66,7 @@ ReceiveQueuePort::ReceiveQueuePort(const Napi::CallbackInfo& info)
                                                 " B of context memory");
 }
 
-// A table of the pages at these addresses; 0 stands for one that is not mapped.
+// A table of the pages at these addresses; 0 stands for a page that is not mapped.
 uint32_t ReceiveQueuePort::make_table(unsigned underlying_function, const Napi::Value& addresses) {
   const auto pages = addresses.As<Napi::Array>();
   std::vector<spec::PageTableEntry> entries(pages.Length());
@@ -82,7 +82,7 @@ uint32_t ReceiveQueuePort::make_table(unsigned underlying_function, const Napi::
   return *table;
 }
 
-// Without receiveQueuePages it has no receive queue.
+// Without receiveQueuePages the queue pair has no receive queue.
 Napi::Value ReceiveQueuePort::create_queue_pair(const Napi::CallbackInfo& info) {
   const auto options = info[0].As<Napi::Object>();
   const auto value = [&](const char* name) { return options.Get(name).As<Napi::Number>().Uint32Value(); };
@@ -118,7 +118,7 @@ Napi::Value ReceiveQueuePort::responder(const Napi::CallbackInfo& info) {
   return found ? bytes_of(info.Env(), found->responder) : info.Env().Null();
 }
 
-// As if all work requests before this one were done.
+// As if all work requests before this one were complete.
 void ReceiveQueuePort::set_position(const Napi::CallbackInfo& info) {
   hca::ReceiveQueueState& responder =
       *device_.queue_pair_state_cache.responder(number(info, 0), number(info, 1));
@@ -148,7 +148,7 @@ Napi::Value ReceiveQueuePort::dma_faults(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(counters_.function[number(info, 0)].dma_faults));
 }
 
-// Takes a receive work request that is here, or asks for one and waits.
+// Takes an available receive work request, or requests one and waits.
 Napi::Value ReceiveQueuePort::take(const Napi::CallbackInfo& info) {
   const unsigned function = number(info, 0);
   const uint32_t queue_pair = number(info, 1);
@@ -196,7 +196,7 @@ Napi::Value ReceiveQueuePort::was_woken_by_doorbell(const Napi::CallbackInfo& in
   return Napi::Boolean::New(info.Env(), woken);
 }
 
-// A unit for the handler, with a packet: its number, or null when the link has no credit.
+// Sends a unit with a packet to the handler. Returns the packet's number, or null if the link has no credit.
 Napi::Value ReceiveQueuePort::accept(const Napi::CallbackInfo& info) {
   if (!device_.links.requests_accepted.has_credit())
     return info.Env().Null();
@@ -220,7 +220,7 @@ Napi::Value ReceiveQueuePort::accept(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), *packet);
 }
 
-// Lets the handler work if it is awake; false: it sleeps.
+// Lets the handler work if it is awake. Returns false if it sleeps.
 Napi::Value ReceiveQueuePort::step(const Napi::CallbackInfo& info) {
   const NamedBlock handler = *block_of(device_, "receive_queue_entry_handler");
   if (!device_.ready.is_awake(handler.number))

@@ -173,7 +173,7 @@ bool RegisterFileDevice::receive_packet() {
       ports_.links[0]->take(link::Lane::requests, link::every_lane, buffer_).packet;
   if (taken.empty())
     return false;
-  // It lies in the own buffer, and nowhere else.
+  // It is stored only in its own buffer.
   const auto begin = static_cast<size_t>(taken.data() - buffer_->bytes.data());
   if (begin + taken.size() <= buffer_->bytes.size())
     std::memcpy(pages_.back().data(), buffer_->bytes.data() + begin, taken.size());

@@ -9,9 +9,9 @@
 
 namespace fpga_verbs::test {
 
-// resource_manager of a device for vitest, and the blocks that hold what it manages: context_memory,
-// memory_translation, queue_pair_state_cache, management_queue, event_queue, completion_queue, and
-// collect_buffer for the management pages. The other blocks stand still.
+// resource_manager of a device for vitest, with the blocks that hold the objects that it manages:
+// context_memory, memory_translation, queue_pair_state_cache, management_queue, event_queue,
+// completion_queue, and collect_buffer for the management pages. The other blocks are not stepped.
 class ResourceManagerPort final : public HostedPort<ResourceManagerPort> {
 public:
   static Napi::Function define(Napi::Env env);

@@ -14,8 +14,8 @@ namespace fpga_verbs::test {
 
 namespace {
 
-// Blocks by their bit in the mask of ready ones, as test/hca/responder_port.ts names them.
-// Those of the responder, in the order of their turns.
+// Blocks by their bit in the mask of ready ones, with the names in test/hca/responder_port.ts. The
+// responder's blocks, in the order of their turns.
 std::vector<NamedBlock> responder_of(hca::HcaBlocks& device) {
   std::vector<NamedBlock> blocks;
   for (const char* const name : {"receive", "receive_queue_entry_handler", "dma_validation", "response",
@@ -72,7 +72,7 @@ ResponderPort::ResponderPort(const Napi::CallbackInfo& info)
                                                 " B of context memory");
 }
 
-// A table of the pages at these addresses; 0 stands for one that is not mapped.
+// A table of the pages at these addresses; 0 stands for a page that is not mapped.
 uint32_t ResponderPort::make_table(unsigned underlying_function, const Napi::Value& addresses) {
   const auto pages = addresses.As<Napi::Array>();
   std::vector<spec::PageTableEntry> entries(pages.Length());
@@ -182,8 +182,8 @@ void ResponderPort::reset_function(const Napi::CallbackInfo& info) {
   device_.memory_translation.reset_function(number(info, 0));
 }
 
-// A packet for a queue pair, as packet_receiver hands it over. False: no buffer, no credit, or the queue pair
-// cannot be pinned.
+// Passes a packet for a queue pair, as packet_receiver does. Returns false if there is no buffer or credit,
+// or if the queue pair cannot be pinned.
 Napi::Value ResponderPort::arrive(const Napi::CallbackInfo& info) {
   const auto wire = info[2].As<Napi::Uint8Array>();
   const uint32_t queue_pair = number(info, 1);
@@ -227,7 +227,7 @@ Napi::Value ResponderPort::doorbell(const Napi::CallbackInfo& info) {
                             device_.descriptor_fetch.doorbell(number(info, 0), {big_number(info[1])}));
 }
 
-// Lets the next block that is awake work, round robin; false: all sleep.
+// Lets the next awake block work, round robin. Returns false if all sleep.
 Napi::Value ResponderPort::step(const Napi::CallbackInfo& info) {
   for (unsigned turn = 0; turn < responder_.size(); ++turn)
     device_.ready.is_awake(responder_[turn].number) ? turns_.wake(turn) : turns_.sleep(turn);
@@ -241,7 +241,7 @@ Napi::Value ResponderPort::step(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), true);
 }
 
-// The next answer as it is on the wire, or null.
+// The next answer as sent on the wire, or null.
 Napi::Value ResponderPort::take_answer(const Napi::CallbackInfo& info) {
   if (device_.links.responses_built.empty())
     return info.Env().Null();
@@ -255,13 +255,13 @@ Napi::Value ResponderPort::take_answer(const Napi::CallbackInfo& info) {
   return wire;
 }
 
-// descriptor_fetch stands still, or goes on.
+// Suspends or resumes descriptor_fetch.
 void ResponderPort::hold_descriptors(const Napi::CallbackInfo& info) {
   descriptors_held_ = info[0].As<Napi::Boolean>().Value();
   device_.ready.wake(block_of(device_, "descriptor_fetch")->number);
 }
 
-// Takes all buffers for responses, or as many as are left.
+// Takes all buffers for responses, or all but this number.
 void ResponderPort::hold_response_buffers(const Napi::CallbackInfo&) {
   while (device_.packet_memory.free(hca::PacketUse::response) != 0)
     device_.packet_memory.allocate(hca::PacketUse::response);

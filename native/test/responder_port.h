@@ -12,8 +12,7 @@
 
 namespace fpga_verbs::test {
 
-// The responder for vitest, from receive to response: request packets in, as they are on the wire, and
-// answers out.
+// The responder for vitest, from receive to response: request packets in wire format in, answers out.
 class ResponderPort final : public HostedPort<ResponderPort> {
 public:
   static Napi::Function define(Napi::Env env);
@@ -58,7 +57,7 @@ private:
   const hca::BlockMakers makers_{.events = &events_};
   const hca::PortAttachments attachments_;
   hca::HcaBlocks device_{parameters_, counters_, host_, clock_, attachments_, makers_};
-  const std::vector<NamedBlock> responder_; // the blocks that step; the others stand still
+  const std::vector<NamedBlock> responder_; // the blocks that step; the others do not
   hca::ReadyBlocks turns_;                  // of these
   bool descriptors_held_ = false;
 };

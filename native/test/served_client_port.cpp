@@ -32,14 +32,14 @@ namespace {
 
 constexpr unsigned virtual_collect_buffer_bar = 2;
 
-// A client that does what it likes with its ring and socket. It stays connected until it is let go.
+// A client that writes anything to its ring and socket. It stays connected until it is released.
 class Client {
 public:
   Client(const std::string& path, uint32_t function, uint64_t seed)
       : random_(seed), connection_(make(path)), page_(open(function)),
         producer_(*static_cast<ServedPage*>(page_.data()), function), function_(function) {}
 
-  // Whether the server ends the connection. It always should: the deadline is for one that does not.
+  // Whether the server ends the connection, as it should; the deadline covers the case that it does not.
   bool is_refused() {
     constexpr std::chrono::seconds deadline{60};
     const auto begin = std::chrono::steady_clock::now();
@@ -59,7 +59,7 @@ public:
     wake();
   }
 
-  // Requests whose replies it does not take.
+  // Sends requests and reads no replies.
   void send_requests(RequestKind kind) {
     const Request request{.kind = kind, .number = 0, .value = 0};
     const int socket = connection_.socket();
@@ -76,16 +76,16 @@ public:
                        std::as_bytes(std::span(garbage.data(), 1 + random_.below(garbage.size()))));
   }
 
-  // Fills the ring, and writes the last command of it in part.
+  // Fills the ring, and writes only part of the last command.
   void fill_ring() {
-    constexpr unsigned most = 2000; // of a server that keeps up
+    constexpr unsigned most = 2000; // if the server keeps up
     for (unsigned i = 0; i < most && write_command(board::message_bytes); ++i) {
     }
     write_part(board::message_bytes);
     wake();
   }
 
-  // A sequence of what drivers do, and then a part of a command.
+  // A sequence of typical driver accesses, then part of a command.
   void live() {
     const uint64_t actions = random_.below(40);
     for (uint64_t i = 0; i < actions; ++i)
@@ -150,7 +150,7 @@ private:
     wake();
   }
 
-  // The first lines of a command, all but the last at most.
+  // The first lines of a command, at most all but the last.
   void write_part(size_t length) {
     const uint64_t lines = TransactionLine::lines_for(length);
     const uint64_t written = random_.below(lines);
@@ -217,7 +217,7 @@ Napi::Value misbehave(const Napi::CallbackInfo& info) {
 
 void let_go(const Napi::CallbackInfo&) { clients().clear(); }
 
-// Gives the signal that ended the process.
+// Returns the signal that ended the process.
 Napi::Value die(const Napi::CallbackInfo& info) {
   const std::string path = info[0].As<Napi::String>();
   const uint32_t function = info[1].As<Napi::Number>().Uint32Value();

@@ -24,7 +24,7 @@ namespace {
 
 constexpr unsigned function = 3;
 
-// The transaction that a client makes as its `number`th: all of it follows from number and seed.
+// The `number`th transaction of a client, which follows from number and seed.
 struct Expected {
   Expected(uint64_t number, uint64_t seed) {
     board::Random random(seed + number * 7);
@@ -51,7 +51,7 @@ struct Expected {
 
 void produce(ServedPage& page, uint64_t transactions, uint64_t seed, std::string& wrong) {
   ServedProducer producer(page, function);
-  std::vector<uint64_t> asked; // numbers of the reads that wait
+  std::vector<uint64_t> asked; // numbers of the waiting reads
   const auto check_answers = [&] {
     while (page.answered.load() != producer.reads())
       std::this_thread::yield();
@@ -107,7 +107,8 @@ Napi::Value stress(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), wrong.empty() ? wrong_answer : wrong);
 }
 
-// Pushes a command and takes back what a client that dies after `lines` lines would not have written.
+// Pushes a command, and removes the lines that a client would not have written if it died after `lines`
+// lines.
 Napi::Value half_written(const Napi::CallbackInfo& info) {
   const size_t length = info[0].As<Napi::Number>().Uint32Value();
   const uint64_t lines = info[1].As<Napi::Number>().Uint32Value();
@@ -128,7 +129,7 @@ Napi::Value half_written(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// The refusal of a first line whose fields are these; empty where the server would sleep over it.
+// The server's refusal of a first line with these fields; empty if the server would wait for more.
 Napi::Value check_line(const Napi::CallbackInfo& info) {
   const Napi::Object fields = info[0].As<Napi::Object>();
   const auto number = [&](const char* name) { return fields.Get(name).As<Napi::Number>().Uint32Value(); };

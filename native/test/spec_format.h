@@ -10,8 +10,8 @@
 
 namespace fpga_verbs::test {
 
-// A format of the specification by name, for tests that go over all of them. Its elements are the values of
-// its fields in order: one of a number, those of an array, the bytes of a byte array.
+// A format of the specification by name, for tests of all formats. Its elements are the values of its fields
+// in order: one for a number, one per element of an array, one per byte of a byte array.
 struct SpecFormat {
   std::vector<uint8_t> (*encode)(std::span<const uint64_t> elements); // with the setters
   std::vector<uint64_t> (*decode)(std::span<const uint8_t> bytes);    // with the getters
@@ -21,7 +21,7 @@ struct SpecFormat {
 // All formats, by their names in the specification.
 const std::map<std::string_view, SpecFormat>& spec_formats();
 
-// Moves the fields of a structure, one after the other: elements into it, or those of it into `got`.
+// Visits the fields of a structure in order: writes elements to it, or reads them from it into `got`.
 struct SpecMove {
   bool sets;
   std::span<const uint64_t> left;

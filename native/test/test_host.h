@@ -14,7 +14,7 @@
 namespace fpga_verbs::test {
 
 // Host memory for block tests: one flat buffer that every function reaches, at DMA addresses from `base` on.
-// Each access beyond it is a fault, and faults can be asked for.
+// Each access outside of it faults, and a test can inject faults.
 class TestHost final : public hca::HostPort {
 public:
   static constexpr uint64_t base = 0x1'0000'0000;
@@ -30,7 +30,7 @@ public:
   uint8_t* memory() { return memory_.data(); }
   size_t bytes() const { return memory_.size(); }
 
-  // Makes the accesses of one function to [begin, end) fault, or with nothing given those of none.
+  // Makes the accesses of one function to [begin, end) fault; without arguments, no access.
   struct FaultRange {
     unsigned underlying_function = 0;
     uint64_t begin = 0; // DMA address
@@ -38,7 +38,7 @@ public:
   };
   void set_faults(std::vector<FaultRange> faults) { faults_ = std::move(faults); }
 
-  // Makes access number `access` from now on fault (0: the next one), once.
+  // Makes access number `access` from now on fault once (0: the next one).
   void fault_access(uint64_t access) { fault_at_ = accesses_ + access; }
 
   uint64_t reads() const { return reads_; }
@@ -65,7 +65,7 @@ private:
 class TestClock final : public hca::Clock {
 public:
   uint64_t now() const override { return std::exchange(now_, now_ + ticks_per_look_); }
-  // It stands still, or goes on whenever it is read.
+  // It stands still, or advances with every read.
   void set(uint64_t now, uint64_t ticks_per_look = 0) {
     now_ = now;
     ticks_per_look_ = ticks_per_look;

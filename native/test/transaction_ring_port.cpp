@@ -18,7 +18,7 @@ using board::MessageKind;
 
 namespace {
 
-// The message that a producer sends as its `number`th: all of it follows from producer, number and seed.
+// The `number`th message of a producer, which follows from producer, number and seed.
 struct Expected {
   Expected(unsigned producer, uint64_t number, uint64_t seed) {
     board::Random random(seed + producer * 1'000'003 + number * 7);
@@ -72,7 +72,7 @@ std::string consume(board::TransactionRing& ring, unsigned producers, uint64_t m
     --left;
     const unsigned producer = message->underlying_function;
     if (!wrong.empty())
-      continue; // the producers have to come to their end
+      continue; // the producers must finish
     if (producer >= producers)
       wrong = "a message of producer " + std::to_string(producer);
     else if (!Expected(producer, next[producer], seed).equals(*message))

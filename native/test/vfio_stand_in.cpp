@@ -26,9 +26,9 @@ constexpr uint64_t page = 4096;
 constexpr uint64_t bar_bytes = 0x2000;
 constexpr uint64_t configuration_offset = 0x10000;
 constexpr uint64_t configuration_bytes = 0x100;
-constexpr uint64_t nowhere = uint64_t{1} << 63; // an offset that no file has
+constexpr uint64_t nowhere = uint64_t{1} << 63; // an offset beyond every file
 constexpr unsigned vectors = 2;
-// As of an IOMMU with the range of message signaled interrupts left out.
+// As for an IOMMU, without the range of message signaled interrupts.
 constexpr iommufd::AddressSpaceRange allowed[] = {{0, 0xfedf'ffff}, {0xfef0'0000, 0x7f'ffff'ffff'ffff}};
 
 struct Mapping {
@@ -38,9 +38,8 @@ struct Mapping {
   bool device_writes = false;
 };
 
-// The kernel's state, as its documents say (driver-api/vfio, userspace-api/iommufd, linux/vfio.h).
-// Its files are ordinary ones, known by their paths: the device's holds BAR 0, and configuration space behind
-// it.
+// The kernel's state as its documents describe it (driver-api/vfio, userspace-api/iommufd, linux/vfio.h). Its
+// files are ordinary ones with known paths: the device's file holds BAR 0, followed by configuration space.
 struct StandIn {
   std::map<std::string, std::string> paths; // of container, group, device, iommu, cdev
   int refused_bind = 0;                     // errno
@@ -250,7 +249,7 @@ int device_control(unsigned long request, void* argument) {
   }
 }
 
-// Nothing is to be had of it before it is bound.
+// Every request fails until the device is bound.
 int cdev_control(int file, unsigned long request, void* argument) {
   if (request == iommufd::bind_device)
     return bind(file, as<iommufd::BindDevice>(argument));
@@ -290,7 +289,7 @@ Napi::Value mappings(const Napi::CallbackInfo& info) {
   return list;
 }
 
-// As the kernel signals an interrupt, by its name; false: it was given no eventfd.
+// Signals an interrupt by its name, as the kernel does. Returns false if it has no eventfd.
 Napi::Value signal(const Napi::CallbackInfo& info) {
   const std::string name = info[0].As<Napi::String>().Utf8Value();
   const auto index = static_cast<uint32_t>(name == "request" ? VFIO_PCI_REQ_IRQ_INDEX

@@ -104,7 +104,7 @@ Napi::Value WirePort::create_queue_pair(const Napi::CallbackInfo& info) {
     throw Napi::Error::New(info.Env(), "no queue pair is left");
   device_.virtual_queue_pairs.give(*created, number(info, 0), *created);
   device_.virtual_queue_pairs.bind(*created);
-  // As a queue pair that has sent: packet_receiver keeps the headers of its peer's packets.
+  // As after a queue pair has sent: packet_receiver keeps the headers of its peer's packets.
   const auto found = device_.queue_pair_state_cache.find_any(*created);
   if (found->control.service_type() != spec::ServiceType::unreliable_datagram)
     device_.packet_templates.of(*created, found->control);
@@ -119,7 +119,8 @@ Napi::Value WirePort::pins(const Napi::CallbackInfo& info) {
   return count(info.Env(), device_.queue_pair_state_cache.pins(number(info, 0)));
 }
 
-// A finished packet in a buffer of its lane's use, handed to the port; false: no buffer or credit.
+// Passes a finished packet to the port, in a buffer of its lane's use. Returns false if there is no buffer or
+// credit.
 Napi::Value WirePort::build(const Napi::CallbackInfo& info) {
   const bool response = lane_of(info, 1) == link::Lane::responses;
   auto& built = response ? device_.links.responses_built : device_.links.requests_built;
@@ -148,7 +149,7 @@ void WirePort::arrive(const Napi::CallbackInfo& info) {
   device_.ready.wake(block_of(device_, "port")->number);
 }
 
-// The link's answer from now on, on both lanes: a SendResult, or -1 when nothing is attached.
+// Sets the link's answer on both lanes: a SendResult, or -1 for no attached link.
 void WirePort::set_link(const Napi::CallbackInfo& info) {
   const int32_t result = info[0].As<Napi::Number>().Int32Value();
   attachments_.links[0] = result < 0 ? nullptr : &link_;
@@ -158,7 +159,7 @@ void WirePort::set_link(const Napi::CallbackInfo& info) {
   device_.ready.wake(block_of(device_, "port")->number);
 }
 
-// The other end of a lane has no room, or has some again.
+// The other end of a lane has no room, or has room again.
 void WirePort::set_paused(const Napi::CallbackInfo& info) {
   link_.results[number(info, 0)] =
       info[1].As<Napi::Boolean>().Value() ? link::SendResult::paused : link::SendResult::sent;
@@ -166,14 +167,14 @@ void WirePort::set_paused(const Napi::CallbackInfo& info) {
   device_.ready.wake(block_of(device_, "port")->number);
 }
 
-// The packets that the link takes from now on until it pauses.
+// Sets the number of packets that the link accepts until it pauses.
 void WirePort::set_room(const Napi::CallbackInfo& info) {
   link_.room = number(info, 0);
   device_.port.look_in();
   device_.ready.wake(block_of(device_, "port")->number);
 }
 
-// Trains may leave; nothing looks at packets, since a tap sees them one by one.
+// Permits packet trains; nothing else sees the packets then, because a tap would see them one by one.
 void WirePort::allow_trains(const Napi::CallbackInfo&) {
   attachments_.tap = nullptr;
   device_.port.allow_trains(true);
@@ -190,7 +191,7 @@ Napi::Value WirePort::take_sent(const Napi::CallbackInfo& info) {
   return array;
 }
 
-// Takes up to so many packets from packets_arrived, and frees their buffers.
+// Takes up to this number of packets from packets_arrived, and frees their buffers.
 Napi::Value WirePort::take_arrived(const Napi::CallbackInfo& info) {
   auto array = Napi::Array::New(info.Env());
   for (uint32_t left = number(info, 0); left != 0 && !device_.links.packets_arrived.empty(); --left) {
@@ -202,7 +203,7 @@ Napi::Value WirePort::take_arrived(const Napi::CallbackInfo& info) {
   return array;
 }
 
-// Takes up to so many packets that packet_receiver has passed on a lane, and ends them.
+// Takes up to this number of packets that packet_receiver has passed on a lane, and ends them.
 Napi::Value WirePort::take_passed(const Napi::CallbackInfo& info) {
   auto& passed = lane_of(info, 0) == link::Lane::responses ? device_.links.responses_arrived
                                                            : device_.links.requests_arrived;

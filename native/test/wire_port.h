@@ -41,13 +41,13 @@ public:
     Bytes bytes;
   };
   std::array<link::SendResult, link::lanes> results{}; // by lane
-  size_t room = ~size_t{0};                            // packets that it takes until it pauses
+  size_t room = ~size_t{0};                            // packets that it accepts until it pauses
   std::vector<Sent> sent;
   std::array<std::deque<Bytes>, link::lanes> arrived;
 };
 
-// A device for tests of port and packet_receiver, with what is attached to port 1 as the test's. The other
-// blocks stand still: the test takes what they would.
+// A device for tests of port and packet_receiver; the test is the link at port 1. The other blocks are not
+// stepped: the test takes their inputs.
 class WirePort final : public HostedPort<WirePort>, hca::PacketTap {
 public:
   static Napi::Function define(Napi::Env env);

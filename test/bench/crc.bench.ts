@@ -8,7 +8,7 @@ const rounds = 7;
 const source = new Uint8Array(4096).fill(0x5a);
 const target = new Uint8Array(4096);
 
-/** Bytes per nanosecond, the best of several rounds: what disturbs only slows down. */
+/** Bytes per nanosecond, the best of several rounds, because disturbances only slow a round down. */
 function speed(implementation: number, kind: CrcKind, length: number): number {
   const data = source.subarray(0, length);
   const times = Array.from({ length: rounds }, () =>

@@ -10,17 +10,18 @@ import {
   openDevice,
 } from '../../lib/index.ts';
 
-// Two stepped boards of a fabric, in virtual time: RDMA WRITEs over a link that loses, doubles and reorders packets. The ideal sends
-// again what was lost and nothing else, and fills the link: (1 - loss) of its rate.
+// Two stepped boards of a fabric, in virtual time: RDMA WRITEs over a link that loses, duplicates and
+// reorders packets. The ideal device retransmits only lost packets and keeps the link busy: (1 - loss) of its
+// rate.
 
 const linkRate = 10e9; // bits a second
 const clockRate = 1e9; // ticks a second
-const delay = 2000; // ticks, each way
+const delay = 2000; // ticks, in each direction
 const mtu = 4096;
 const headersAndIcrc = 14 + 20 + 8 + 12 + 4;
 const messageBytes = 16 * 1024;
 const messages = 2000;
-const underWay = 4; // 52 us of the link
+const underWay = 4; // 52 us of link time
 const timeout = 5; // 131 us
 
 function goodput(impairment: LinkImpairment): number {

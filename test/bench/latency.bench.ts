@@ -7,7 +7,8 @@ import { libfabric, postMessage, socketBetweenProcesses, socketInAThread, ucx } 
 import { bytes, type Contender } from './latency/setting.ts';
 import { oneThread, twoProcesses, twoThreads } from './latency/verbs.ts';
 
-// Half of a round trip of a 64 B SEND, beside what else Node and others offer in the same setting. All take turns, round by round.
+// Half of a round trip of a 64 B SEND, beside other mechanisms of Node and other libraries in the same
+// setting. All take turns, round by round.
 
 const rounds = 5;
 const roundTripsOfFloor = 20_000;
@@ -16,7 +17,10 @@ const aims = { oneThread: 0.6, twoThreads: 4 };
 
 const median = (samples: readonly number[]): number => statisticsOf(Float64Array.from(samples)).median;
 
-/** A cache line from one thread to another and back, the floor of all that crosses threads, microseconds. */
+/**
+ * A cache line from one thread to another and back: the floor for everything that crosses threads, in
+ * microseconds.
+ */
 const floor: Contender = {
   name: 'a cache line there and back',
   round: () =>

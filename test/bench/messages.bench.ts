@@ -7,7 +7,7 @@ import { statisticsOf } from '../../lib/cli/output/statistics.ts';
 import { openDevice, type Context } from '../../lib/index.ts';
 import { dataUnitsOf } from '../helpers/data_units.ts';
 
-// Two boards of a fabric. ICRC is made and checked throughout.
+// Two boards of a fabric. The ICRC is computed and checked throughout.
 
 const rounds = 9;
 const mtu = 4096;
@@ -45,7 +45,10 @@ async function inTurns(progress: NonNullable<BoardOptions['progress']>): Promise
   ];
 }
 
-/** Prints what left each block of both boards. A block that nothing left was bypassed: the run fails. */
+/**
+ * Prints the number of data units that left each block of both boards. Fails if a block was bypassed, because
+ * then no unit left it.
+ */
 function tellBlocks(progress: string, contexts: readonly Context[]): void {
   const boards = contexts.map(({ driver }) => dataUnitsOf(driver.device));
   const counts = [...boards[0]!.keys()].map((block) => ({

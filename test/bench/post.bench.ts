@@ -6,7 +6,7 @@ import { encodeCommand, type SendRequest } from '../../lib/driver/command.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { Opcode } from '../../lib/spec/index.ts';
 
-const posts = 64; // as many as the link takes without the device
+const posts = 64; // as many as the link accepts while the device is not advanced
 const rounds = 3000;
 const aim = 150;
 

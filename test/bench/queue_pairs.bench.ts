@@ -16,8 +16,8 @@ import {
   type SendRequest,
 } from '../../lib/index.ts';
 
-// CPU time of a 64 B WRITE by one of many queue pairs, each connected to itself, and by functions that are busy at once. The boards
-// are stepped, on one thread, and take turns in each round.
+// CPU time of a 64 B WRITE by one of many queue pairs, each connected to itself, and by functions that are
+// busy at the same time. The boards are stepped, on one thread, and take turns in each round.
 
 const rounds = 9;
 const messages = 2048; // a round
@@ -64,13 +64,13 @@ class Party {
     });
   }
 
-  /** Contexts that the board has fetched into its cache; function 0 sees it. */
+  /** Contexts that the board has fetched into its cache; function 0 reads the counter. */
   get misses(): number {
     const register = registerNamed(blockNamed('control'), 'queue_pair_cache_misses');
     return Number(readNamed(this.context.driver.device.controlPage!, register).values[0]);
   }
 
-  /** Posts a batch, one by one, to the next `among` queue pairs in turn, and awaits it. */
+  /** Posts a batch, one by one, to the next `among` queue pairs in turn, and waits for it. */
   send(among: number): void {
     for (let posted = 0; posted < atOnce; posted++) {
       this.next = (this.next + 1) % among;
@@ -143,7 +143,7 @@ for (let round = 0; round < rounds + 2; round++)
 
 const median = (samples: readonly number[]): number => statisticsOf(Float64Array.from(samples)).median;
 
-/** The cost of each contender by that of the first of its group in the same round. */
+/** The cost of each contender relative to the first of its group in the same round. */
 function rowsOf(group: readonly Contender[], aim: number | undefined): string[][] {
   const base = group[0]!.samples;
   return group.map((each, index) => [

@@ -10,17 +10,17 @@ import { table } from '../../lib/cli/output/table.ts';
 import { libfabricBy, program } from './latency/peers.ts';
 import { bytes, roundTrips, type Contender } from './latency/setting.ts';
 
-// Half of a round trip of 64 B between two C programs, by perftest over the drop-in library, beside libfabric's shared memory, and beside
-// Soft-RoCE where this machine has such a device. All take turns, round by round.
+// Half of a round trip of 64 B between two C programs: perftest over the drop-in library, libfabric's shared
+// memory, and Soft-RoCE where this machine has such a device. All take turns, round by round.
 
 const rounds = 5;
 const hca = path.join(packageRoot, 'dist/lib/cli/main.js');
 
-/** The average latency, of perftest's line of figures: fi_pingpong tells nothing else. */
+/** The average latency, from perftest's line of figures, because fi_pingpong prints no other figure. */
 const average = (said: string): number =>
   Number(new RegExp(`^ *${bytes} +\\d+ +\\S+ +\\S+ +\\S+ +(\\S+)`, 'm').exec(said)?.[1]);
 
-/** A latency program of perftest, started by other words before it. */
+/** A latency program of perftest, behind a command prefix. */
 function perftest(
   test: string,
   before: readonly string[],

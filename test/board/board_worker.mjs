@@ -30,7 +30,7 @@ const ways = {
     interrupt.ref();
     process.exit(7);
   },
-  /** Comes to its end with everything open and nothing waited for. */
+  /** Reaches its end with everything open and no pending wait. */
   ends() {
     write(0, 0, 64);
   },

@@ -198,7 +198,7 @@ describeOnBackends('a doorbell probe', (backend) => {
   it('rejects the kick record of another command', () => {
     const { probe, source } = makeProbe(backend, { firstSequenceNumber: 1 });
     source.queuePair.driver.post({ opcode: Opcode.rdmaWrite, remote: source.memory.remote() });
-    expect(() => probe.run(1, true)).toThrow(/the record after command 1 is of another one/);
+    expect(() => probe.run(1, true)).toThrow(/the record after command 1 belongs to another command/);
   });
 
   if (backend.isServed !== true)
@@ -233,7 +233,7 @@ describeOnBackends('a doorbell probe', (backend) => {
     makeProbe(backend, { cpu }).probe.run(5, true);
     expect(allowedCpus()).toBe(before);
     expect(() => makeProbe(backend, { cpu: 4095 }).probe.run(5, true)).toThrow(
-      /cpu is 4095, but this thread may not run there/,
+      /cpu is 4095, but this thread may not run on that CPU/,
     );
     expect(allowedCpus()).toBe(before);
   });

@@ -1,5 +1,5 @@
-// The threads around an emulated board in all their interleavings (native/test/interleavings), on the source that ships; and with
-// one change to it at a time, each of which has to be found.
+// The threads around an emulated board in all their interleavings (native/test/interleavings), on the shipped
+// source; and with one change to it at a time, each of which the explorer must find.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

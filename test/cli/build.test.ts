@@ -12,7 +12,7 @@ it.each<[string, readonly string[], readonly string[]]>([
   ['nothing', [], ['a C++ compiler', 'make', 'CMake or python3']],
   ['a compiler alone', ['g++'], ['make', 'CMake or python3']],
   ['neither CMake nor python3', ['c++', 'ninja'], ['CMake or python3']],
-])('a build names every tool that is missing at once, where there is %s', (_, there, missing) => {
+])('a build names all missing tools at once if there is %s', (_, there, missing) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-tools-'));
   try {
     for (const tool of there) symlinkSync(nothing, path.join(folder, tool));

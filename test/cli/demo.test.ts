@@ -25,7 +25,7 @@ it('hca demo checks every operation and measures', async () => {
   for (const figure of figures) for (const value of Object.values(figure)) expect(value).toBeGreaterThan(0);
 });
 
-it('hca demo ends when it is interrupted', async () => {
+it('hca demo ends on an interrupt', async () => {
   const interrupted = AbortSignal.abort();
   expect(await runHca(['demo'], interrupted)).toMatchObject({ exitCode: 1, error: 'hca: interrupted\n' });
 });

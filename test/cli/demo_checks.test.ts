@@ -8,7 +8,7 @@ import { openDevice } from '../../lib/index.ts';
 const fabric = new EmulatedFabric();
 afterAll(() => fabric.close());
 
-/** A connection one of whose operations does something else than it says, after it was done. */
+/** A connection, one of whose operations changes its result after it has completed. */
 function makeLiar(
   operation: keyof Connection,
   lie: (there: Uint8Array, result: unknown) => unknown,

@@ -112,7 +112,7 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
     expect(out).toMatch(/^ConnectX, 64 B write, inline +0\.93 +linux-rdma\/perftest issue 131$/m);
     expect(out.includes('(g), never pausing')).toBe(progress === 'own');
     expect(out.includes('waited for by the paced poller')).toBe(progress === 'own');
-    // Where nothing crosses between CPUs there is no floor.
+    // If nothing crosses between CPUs there is no floor.
     if (progress === 'shared') {
       expect(out).toMatch(/^payload B +headline \(g\) +completion \(f\)\n +64( +[\d.]+){2}\n/m);
       expect(out).not.toContain('/ floor');
@@ -195,7 +195,7 @@ describe('hca doorbell options', () => {
     [['--cpu', '99999'], '--cpu'],
     [['--device-cpu', '99999'], '--device-cpu'],
     [['--device', `${device}&progress=own&deviceCpu=99999`], '--device-cpu'],
-  ])('refuses a CPU that is not there: %j', async (words, option) => {
+  ])('refuses a nonexistent CPU: %j', async (words, option) => {
     const { exitCode, out, error } = await runHca(['doorbell', ...few, '--device', device, ...words]);
     expect(exitCode).toBe(1);
     expect(out).toBe('');
@@ -206,15 +206,12 @@ describe('hca doorbell options', () => {
     );
   });
 
-  it.each(['3', '66', '260', '-4', '1e1'])(
-    'refuses a payload of %s B in the words of its option',
-    async (size) => {
-      const { exitCode, out, error } = await runHca(['doorbell', '--device', device, '--size', size]);
-      expect(exitCode).toBe(2);
-      expect(out).toBe('');
-      expect(error).toMatch(/'--size <bytes>'.* It must be a multiple of 4 from 0 to 256\.\n$/);
-    },
-  );
+  it.each(['3', '66', '260', '-4', '1e1'])('refuses a payload of %s B and names its option', async (size) => {
+    const { exitCode, out, error } = await runHca(['doorbell', '--device', device, '--size', size]);
+    expect(exitCode).toBe(2);
+    expect(out).toBe('');
+    expect(error).toMatch(/'--size <bytes>'.* It must be a multiple of 4 from 0 to 256\.\n$/);
+  });
 
   it('detects a device string that pins the device thread', async () => {
     const allowed = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;

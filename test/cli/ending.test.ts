@@ -30,21 +30,23 @@ async function guestOf(port: number): Promise<Socket> {
   return socket;
 }
 
-/** A port of the test at which something listens that says `said`, and no more. */
-async function hostSaying(said: string): Promise<{ readonly port: number; readonly heard: () => boolean }> {
-  let heard = false;
+/** A port of the test that sends `said` to each connection, and nothing more. */
+async function hostSaying(
+  said: string,
+): Promise<{ readonly port: number; readonly received: () => boolean }> {
+  let received = false;
   const server = createServer((socket) => {
     socket.on('error', () => {});
-    socket.once('data', () => (heard = true));
+    socket.once('data', () => (received = true));
     socket.write(said);
     closing.push(() => socket.destroy());
   }).listen(0);
   closing.push(() => server.close());
   await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, heard: () => heard };
+  return { port: (server.address() as AddressInfo).port, received: () => received };
 }
 
-/** A port whose process is stopped, and has no room for another connection: the kernel answers none. */
+/** A port of a stopped process whose backlog is full, so the kernel answers no connection. */
 async function fullPort(): Promise<number> {
   const text = `const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 },
     () => { console.log(server.address().port); process.kill(process.pid, 'SIGSTOP'); });`;
@@ -53,7 +55,7 @@ async function fullPort(): Promise<number> {
   const [said] = (await once(child.stdout, 'data')) as [Buffer];
   const port = Number(said.toString());
   let refused = false;
-  // The kernel repeats the request for a connection beyond the backlog: while none has come, it is full.
+  // The kernel retries a connection request beyond the backlog: if none arrives, the backlog is full.
   for (let tries = 0; !refused; tries++) {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
@@ -94,10 +96,10 @@ describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
     expect(await process.ended).toMatchObject(interrupted);
   });
 
-  it('ends on a signal while the end it connected to is silent', async () => {
-    const { port, heard } = await hostSaying('');
+  it('ends on a signal while a silent end is connected', async () => {
+    const { port, received } = await hostSaying('');
     const process = new HcaProcess([...command, 'localhost', '-p', `${port}`]);
-    await until(heard, 'a word');
+    await until(received, 'a word');
     process.kill('SIGTERM');
     expect(await process.ended).toMatchObject(interrupted);
   });
@@ -215,7 +217,7 @@ describe('a program of libibverbs', () => {
   });
 });
 
-// In this process no other thread ends what does not hear its signal.
+// In this process no other thread ends a command that ignores its signal.
 describe('a command handles its signal itself', () => {
   const run = async (words: readonly string[]): Promise<void> => {
     const controller = new AbortController();
@@ -267,7 +269,7 @@ describe('commands that run until interrupted', () => {
 
 describe('a process that cannot handle a signal', () => {
   const addon = new URL('../../build/Release/fpga_verbs.node', import.meta.url).pathname;
-  /** Its main thread never comes back from a wait, as from a system call. */
+  /** Its main thread never returns from a wait, like a thread in a system call. */
   const deaf = async (milliseconds: number) => {
     const text = `process.on('SIGTERM', () => {}); process.on('SIGINT', () => {});
       require(${JSON.stringify(addon)}).promisePromptEnd(${milliseconds}, 'these are the last words\\n', 7);
@@ -280,7 +282,7 @@ describe('a process that cannot handle a signal', () => {
     return { child, ended: once(child, 'close').then(([exitCode]) => [exitCode as unknown, error]) };
   };
 
-  it('ends some time after the signal', async () => {
+  it('ends within a time limit after the signal', async () => {
     const { child, ended } = await deaf(100);
     child.kill('SIGTERM');
     expect(await ended).toEqual([7, 'these are the last words\n']);

@@ -167,7 +167,7 @@ describe('hca registers', () => {
     ]);
     expect([written.exitCode, written.error]).toEqual([
       0,
-      expect.stringMatching(/^hca: warning: registers are written as they are given/),
+      expect.stringMatching(/^hca: warning: values are written as given/),
     ]);
     expect(written.out).toMatch(/control\.half_written_limit: +0x0000000000001234 {2}\(4660 clock ticks\)/);
     expect(written.out).toMatch(/queuing_structure_address\[1\]: +0x0000000000001000/);
@@ -175,7 +175,7 @@ describe('hca registers', () => {
   });
 
   it.each([
-    [['control.half_written_limit=1'], /can stop the device .*; expected: --write, if that is meant/],
+    [['control.half_written_limit=1'], /can stop the device .*; expected: --write, to confirm/],
     [
       ['kicks=1', '--write'],
       /underlying_function\.kicks can only be read; expected: a register of access rw/,
@@ -310,7 +310,8 @@ describe('hca as a program', () => {
     child.stderr.on('data', (part: Buffer) => {
       error += part.toString();
     });
-    child.stdout.once('data', () => child.kill('SIGINT')); // its heading: it measures from here on
+    // the heading is printed before the measurement begins
+    child.stdout.once('data', () => child.kill('SIGINT'));
     const [exitCode] = (await once(child, 'close')) as [number | null];
     expect(exitCode).toBe(1);
     expect(error).toMatch(/^hca: interrupted$/m);

@@ -16,7 +16,7 @@ function offer(device: string, changes: Partial<Offer> = {}): Offer {
   return { ...offerOf(device, 1, here), ...changes };
 }
 
-/** The device strings that both ends come to. */
+/** The device strings on which both ends agree. */
 function agreed(waiting: Offer, looking: Offer): [string, string] {
   const linkOf = (own: Offer, other: Offer, waits: boolean): string => {
     const link = agreeOnLink(own, other, waits);
@@ -25,7 +25,7 @@ function agreed(waiting: Offer, looking: Offer): [string, string] {
   return [linkOf(waiting, looking, true), linkOf(looking, waiting, false)];
 }
 
-/** The refusal of each of both ends. */
+/** The error of each of both ends. */
 function refused(waiting: Offer, looking: Offer): string[] {
   const said = [
     [waiting, looking],
@@ -84,7 +84,7 @@ describe('two ends agree on', () => {
     ]);
   });
 
-  it('the link that one of them has', () => {
+  it('the link of the end that has one', () => {
     const token = '0102aaaaaaaa';
     const shared = 'emu:?link=shm:lab';
     expect(agreed(offer(shared), offer('emu:'))).toEqual([shared, shared]);
@@ -98,7 +98,7 @@ describe('two ends agree on', () => {
     ]);
   });
 
-  it('the links that both have', () => {
+  it('the links of both ends', () => {
     for (const [one, other] of [
       ['emu:?link=udp:127.0.0.1', 'emu:?link=udp:127.0.0.2'],
       ['emu:?link=shm:lab', 'emu:?link=shm:lab'],
@@ -159,19 +159,19 @@ describe('both ends print a usable device', () => {
     ['emu:?fabric=x', 'emu:'],
     ['emu:?fabric=x', 'emu:?link=shm:lab'],
     ['emu:?fabric=x', 'emu:?fabric=x'],
-  ])('%s and %s: a fabric is of one process', (one, other) => {
+  ])('%s and %s: a fabric stays within one process', (one, other) => {
     const said = 'leave out fabric: it joins boards of one process; both ends find a link without it';
     expect(refused(offer(one), offer(other))).toEqual([said, said]);
   });
 
-  it('where the memory is not shared', () => {
+  it('if the memory is not shared', () => {
     const said = `run both ends on one machine as one user, or ${eachItsAddress}`;
     for (const other of ['emu:', 'emu:?link=shm:lab']) {
       expect(refused(offer('emu:?link=shm:lab'), offer(other, otherUser))).toEqual([said, said]);
     }
   });
 
-  it('where the ends connected through a tunnel, or see different addresses', () => {
+  it('if the ends connected through a tunnel, or see different addresses', () => {
     expect(refused(offer('emu:'), offer('emu:', elsewhere))).toEqual([eachItsAddress, eachItsAddress]);
     const translated = { ...far.looking, otherAddress: '192.0.2.1' };
     expect(refused(offer('emu:', far.waiting), offer('emu:', translated))).toEqual([
@@ -180,13 +180,13 @@ describe('both ends print a usable device', () => {
     ]);
   });
 
-  it('where InfiniBand boards are on two machines', () => {
+  it('if InfiniBand boards are on two machines', () => {
     const device = 'emu:?linkLayer=infiniband';
     const said = 'run both ends on one machine, as one user: InfiniBand boards share memory';
     expect(refused(offer(device, far.waiting), offer(device, far.looking))).toEqual([said, said]);
   });
 
-  it('where the only address is in use', () => {
+  it('if the only address is in use', () => {
     const said = "give --device 'emu:?link=udp:ADDRESS'";
     const reached = ', with an address that ::1 reaches';
     expect(refused(offer('emu:?link=udp:::1'), offer('emu:'))).toEqual([
@@ -195,7 +195,7 @@ describe('both ends print a usable device', () => {
     ]);
   });
 
-  it('where a served board has no link to the UDP link, by their addresses', () => {
+  it('if a served board has no link: a UDP link, by their addresses', () => {
     const [udp, served] = [offer('emu:?link=udp:127.0.0.1'), offer('serve:lab/1')];
     const ipv4 = '00000000000000000000ffff7f000001';
     const local = 'fe8000000000000000f00afffe000001';
@@ -222,7 +222,7 @@ describe('an offer', () => {
     expect(() => readOffer(said)).toThrow('the other end did not send its device');
   });
 
-  it('has IPv4 addresses as such', () => {
+  it('has IPv4 addresses in their own notation', () => {
     const { ownAddress, otherAddress } = offerOf('emu:', 1, { local: '::ffff:10.0.0.1', remote: '::1' });
     expect([ownAddress, otherAddress]).toEqual(['10.0.0.1', '::1']);
   });

@@ -22,7 +22,9 @@ const scarce = {
   sharedCompletionCredits: 0,
 };
 
-/** Why the queue pair of an end does not go on, seen by the control function when the board rests. */
+/**
+ * The reasons why the queue pair of an end waits, as the control function reads them when the board is idle.
+ */
 function reasonsOf(control: Verbs, { queuePair }: End): readonly string[] {
   control.board.runUntilIdle();
   return whyStalled(control.context.driver.device, queuePair.number)!.reasons;
@@ -52,7 +54,7 @@ describe('the reason why a queue pair waits', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const [from] = makePair(guest);
     expect(reasonsOf(control, from)).toEqual([
-      'nothing is posted that is not done: the device waits for the next doorbell',
+      'all posted work requests are done: the device waits for the next doorbell',
     ]);
     from.queuePair.postSend({
       opcode: Opcode.rdmaWrite,
@@ -112,7 +114,7 @@ describe('the reason why a queue pair waits', () => {
     control.board.post({ bar, offset: first!.offset + 8, data: new Uint8Array(8) });
     control.board.post({ bar, offset: second!.offset + 320, data: new Uint8Array(8) });
     expect(reasonsOf(control, from)).toEqual([
-      'virtual collect buffer 1 of its function is in error (writeBeyondCommand): what is written there is dropped until it is cancelled',
+      'virtual collect buffer 1 of its function is in error (writeBeyondCommand): writes to it are dropped until it is cancelled',
       'its function has begun commands and not finished them, in virtual collect buffers 0',
     ]);
   });
@@ -127,7 +129,7 @@ describe('the reason why a queue pair waits', () => {
     [
       'for an entry credit of its function',
       { resource: Resource.entryCredits, underlyingFunction: 0, amount: 1 },
-      /^its function lacks entry credit: .* \(hca resources set 0\.entryCredits=…\)$/m,
+      /^its function lacks an entry credit: .* \(hca resources set 0\.entryCredits=…\)$/m,
       RoomWait.function,
     ],
   ])('names room that is waited for: %s', (_, request, words, kind) => {
@@ -166,7 +168,7 @@ describe('the reason why a queue pair waits', () => {
     };
     expect(why(other.queuePair.number)).toBeUndefined();
     expect(why(from.queuePair.number)).toEqual([
-      'nothing is posted that is not done: the device waits for the next doorbell',
+      'all posted work requests are done: the device waits for the next doorbell',
     ]);
     const [buffer] = guest.context.driver.virtualCollectBuffers.all;
     control.board.post({ underlyingFunction: 1, bar, offset: buffer!.offset + 8, data: new Uint8Array(8) });
@@ -202,7 +204,8 @@ describe('counters', () => {
     const [from, to] = makePair(control);
     for (let wrId = 0; wrId < 8; wrId++) to.queuePair.postReceive({ wrId, scatter: [] });
     from.queuePair.postSend(Array.from({ length: 8 }, (_, wrId) => ({ opcode: Opcode.send, wrId })));
-    control.board.step(100_000); // block by block: a command passes through an idle board in one step else
+    // block by block, because otherwise a command passes through an idle board in one step
+    control.board.step(100_000);
     expect(functionRegister(control, 'dedicated_waits')).toEqual([2n]);
     const close = registerNamed(blockNamed('control'), 'close_virtual_collect_buffer').offset;
     for (const buffer of [3, 4, 4]) control.context.driver.device.controlPage!.write32(close, buffer);

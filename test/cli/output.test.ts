@@ -39,7 +39,7 @@ describe('colors', () => {
     ['where nothing is a terminal', false, '', 'xterm'],
     ['with NO_COLOR', true, '1', 'xterm'],
     ['on a terminal without', true, '', 'dumb'],
-  ])('are not there %s', (_, isTerminal, noColor, terminal) => {
+  ])('are absent %s', (_, isTerminal, noColor, terminal) => {
     vi.stubEnv('NO_COLOR', noColor);
     vi.stubEnv('TERM', terminal);
     expect(written(isTerminal, write)).toBe('A B\n1 2\n██ 3\n');

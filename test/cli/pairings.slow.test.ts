@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freeNetwork, freePort } from '../helpers/free_port.ts';
 import { HcaProcess, untilListening } from '../helpers/hca_process.ts';
 
-// Each command between two processes, in every pairing of devices: a run of each, or as many as FPGA_VERBS_PAIRING_RUNS says.
+// Each command between two processes, in every pairing of devices: one run of each, or
+// FPGA_VERBS_PAIRING_RUNS runs.
 const runs = Number(process.env['FPGA_VERBS_PAIRING_RUNS'] ?? 1);
 const secondsOfRun = 60;
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';

@@ -55,7 +55,7 @@ describe.each(operations)('hca lat %s', (operation) => {
     expect(Math.max(...samples)).toBe(maximum);
   });
 
-  it("tells perftest's columns", async () => {
+  it("prints perftest's columns", async () => {
     const { out } = await runHca(['lat', operation, '-n', '5', '--warmup', '0', '--device', board('shared')]);
     expect(out).toMatch(
       /#bytes +#iterations +t_min\[usec\] +t_max\[usec\] +t_typical\[usec\] +t_avg\[usec\] +t_stdev\[usec\] +99% +99.9%\n\d+ +5( +\d+\.\d\d){7}\n$/,
@@ -64,23 +64,26 @@ describe.each(operations)('hca lat %s', (operation) => {
 });
 
 describe('end-to-end credits', () => {
-  it.each(['lat', 'bw'])('hca %s send compares messages, and says that it has them', async (command) => {
-    const words = [
-      command,
-      'send',
-      '--iters',
-      '60',
-      '--warmup',
-      '4',
-      '--chk',
-      '-r',
-      '4',
-      '--end-to-end-credits',
-    ];
-    const { exitCode, error, out } = await runHca([...words, '--device', board('shared')]);
-    expect([exitCode, error]).toEqual([0, '']);
-    expect(out).toMatch(/End-to-end credits: +on\n/);
-  });
+  it.each(['lat', 'bw'])(
+    'hca %s send compares messages, and prints that it uses credits',
+    async (command) => {
+      const words = [
+        command,
+        'send',
+        '--iters',
+        '60',
+        '--warmup',
+        '4',
+        '--chk',
+        '-r',
+        '4',
+        '--end-to-end-credits',
+      ];
+      const { exitCode, error, out } = await runHca([...words, '--device', board('shared')]);
+      expect([exitCode, error]).toEqual([0, '']);
+      expect(out).toMatch(/End-to-end credits: +on\n/);
+    },
+  );
 });
 
 describe.each([
@@ -99,7 +102,7 @@ describe.each([
     },
   );
 
-  it(`hca bw ${operation} measures messages, compares them, and counts those that are lost`, async () => {
+  it(`hca bw ${operation} measures messages, compares them, and counts lost ones`, async () => {
     const run = await runHca(['bw', ...words, '-t', '16', '--device', board('shared'), '--json']);
     expect([run.exitCode, run.error]).toEqual([0, '']);
     const [{ results }] = run.json() as [{ results: { bytes: number; iterations: number; lost?: number }[] }];
@@ -107,13 +110,13 @@ describe.each([
     expect(results[0]!.lost).toBe(operation === 'send' ? 0 : undefined);
   });
 
-  it('tells the service in its heading', async () => {
+  it('names the service in its heading', async () => {
     const { out } = await runHca(['lat', ...words, '--device', board('shared')]);
     expect(out).toMatch(new RegExp(`^ Connection type: +${type}$`, 'm'));
   });
 });
 
-it('hca bw warns of messages that found no receive', async () => {
+it('hca bw warns of messages without a receive', async () => {
   const words = ['bw', 'send', '-c', 'UD', '-n', '2000', '-r', '1', '-t', '128', '--device', board('shared')];
   const { exitCode, error } = await runHca(words);
   expect(exitCode).toBe(0);
@@ -135,13 +138,13 @@ describe.each(operations)('hca bw %s', (operation) => {
     expect(average).toBeCloseTo(messagesPerSecond * bytes, 3);
   });
 
-  it('has several queue pairs, both directions, lists and signals as it is told', async () => {
+  it('uses the requested queue pairs, directions, lists and signals', async () => {
     const words = ['-q', '3', '-b', '-t', '16', '-l', '4', '-Q', '13', '-n', '101', '-N', '-s', '8', '--chk'];
     const { results } = await measured<Bandwidths>(['bw', operation, ...words, '--device', board('shared')]);
     expect(results).toMatchObject([{ bytes: 8, iterations: 303, peak: 0 }]);
   });
 
-  it("tells perftest's columns", async () => {
+  it("prints perftest's columns", async () => {
     const words = ['-n', '5', '--warmup', '0', '-t', '2', '--device', board('shared')];
     const { out } = await runHca(['bw', operation, ...words]);
     expect(out).toMatch(
@@ -165,7 +168,7 @@ describe('hca lat and hca bw', () => {
     }
   });
 
-  it('run for a time', async () => {
+  it('run for a given time', async () => {
     const timed = ['-D', '1', '-s', '64', '--warmup', '0', '--chk', ...device];
     const latency = await runHca(['lat', 'read', ...timed]);
     expect(latency.out).toMatch(
@@ -175,7 +178,7 @@ describe('hca lat and hca bw', () => {
     expect(results[0]!.iterations).toBeGreaterThan(128);
   });
 
-  it('do without packets of data where a message has none', async () => {
+  it('send no data packets if a message has no data', async () => {
     expect((await runHca(['lat', 'send', '-s', '1', '-n', '40', '--chk', ...device])).exitCode).toBe(0);
     expect(
       (await runHca(['bw', 'write', '-s', '1', '-n', '200', '-I', '64', '--chk', ...device])).exitCode,
@@ -183,7 +186,7 @@ describe('hca lat and hca bw', () => {
   });
 
   it.each(['send', 'read', 'atomic'])(
-    'sleep until completions of a %s come, where that is asked for',
+    'sleep until completions of a %s arrive, with --events',
     async (operation) => {
       const words = ['-e', '-n', '30', '--warmup', '2', '--chk'];
       for (const progress of ['shared', 'own']) {
@@ -199,12 +202,12 @@ describe('hca lat and hca bw', () => {
     },
   );
 
-  it('do not sleep where nothing completes', async () => {
+  it('do not sleep if nothing completes', async () => {
     const { exitCode, error } = await runHca(['lat', 'write', '-e', ...device]);
     expect([exitCode, error]).toEqual([2, expect.stringContaining('leave out --events')]);
   });
 
-  it('end when they are interrupted', async () => {
+  it('end on an interrupt', async () => {
     for (const words of [
       ['lat', 'send', '-n', '1000000000'],
       ['bw', 'write', '-n', '1000000000'],
@@ -234,7 +237,7 @@ describe('hca lat and hca bw', () => {
       /^hca: --iters and --duration exclude each other: leave out one/,
     ],
     [['bw', 'send', '-t', '4', '-l', '5'], 2, /^hca: --post_list is 5, but must be at most --tx-depth, 4\n$/],
-    [['bw', 'send', '-t', '4', '-Q', '5'], 2, /^hca: --cq-mod is 5, but must be at most 4: so many fit/],
+    [['bw', 'send', '-t', '4', '-Q', '5'], 2, /^hca: --cq-mod is 5, but must be at most 4: this many fit/],
     [['bw', 'send', '-q', '100', '-r', '512'], 2, /64000 entries; a device has 32768 at most: fewer of --qp/],
     [['bw', 'send', '-m', '1000'], 2, /It must be 256, 512, 1024, 2048, 4096\.\n$/],
     [['lat', 'atomic', '-A', 'SWAP'], 2, /Allowed choices are CMP_AND_SWAP, FETCH_AND_ADD\.\n$/],
@@ -292,7 +295,8 @@ describe('hca lat and hca bw', () => {
         else checkData(end, run);
       };
       if (operation !== 'atomic') {
-        expect(check).toThrow(/^invalid data: byte 0 of 100 of queue pair 0 is \d+, not \d+$/); // nothing has come yet
+        // no message has arrived yet
+        expect(check).toThrow(/^invalid data: byte 0 of 100 of queue pair 0 is \d+, not \d+$/);
         for (const index of [0, 1]) end.area(to, index).set(end.area(from, index));
       }
       check();
@@ -303,7 +307,7 @@ describe('hca lat and hca bw', () => {
 });
 
 describe('a stopwatch', () => {
-  it('takes as many samples as it is told, the first lap being a begin', () => {
+  it('takes the requested number of samples after a first lap', () => {
     const stopwatch = new Stopwatch({ iterations: 3 });
     for (let lap = 0; lap < 3; lap++) stopwatch.lap();
     expect(stopwatch.stopped).toBe(false);
@@ -316,16 +320,16 @@ describe('a stopwatch', () => {
     expect(new Stopwatch({ iterations: 0 }).stopped).toBe(true);
   });
 
-  it('tells how far samples lie apart', () => {
+  it('reports the spread of samples', () => {
     expect(spreadOf(Float64Array.of(2, 4, 4, 4, 5, 5, 7, 9))).toBe(2);
   });
 });
 
-describe('sides that are driven', () => {
+describe('driven sides', () => {
   it.each([
     [0, 30],
     [2 ** 30, 137],
-  ])('are given up when nothing comes but %i B that may be on their way', async (bytesBetween, seconds) => {
+  ])('are given up if nothing arrives and %i B may be in flight', async (bytesBetween, seconds) => {
     let now = 0;
     const told: number[] = [];
     const driven = drive([{ done: false, advance: () => true }], {
@@ -335,14 +339,14 @@ describe('sides that are driven', () => {
       progress: (messages) => told.push(messages),
       clock: () => (now += 1000),
     });
-    await expect(driven).rejects.toThrow(`nothing came for ${seconds} s after 7 messages`);
+    await expect(driven).rejects.toThrow(`nothing arrived for ${seconds} s after 7 messages`);
     expect(told.length).toBeGreaterThanOrEqual(seconds);
     expect(told.length).toBeLessThan(seconds + 3);
   });
 });
 
-describe('a loop that polls', () => {
-  it('sleeps between its looks when nothing has come for some hundred of them, until something does', async () => {
+describe('a polling loop', () => {
+  it('sleeps between polls after some hundred empty ones, until one succeeds', async () => {
     const idle = new Idle();
     const turns = (count: number): boolean[] => Array.from({ length: count }, () => idle.turn(false));
     expect(turns(511)).not.toContain(true);
@@ -355,7 +359,7 @@ describe('a loop that polls', () => {
 });
 
 describe('progress', () => {
-  it('is told after a second, and on a terminal taken away', () => {
+  it('is printed after a second, and erased on a terminal', () => {
     const clock = { now: 0 };
     const told: string[] = [];
     const telling = (isTerminal: boolean): Progress =>

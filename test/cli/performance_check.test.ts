@@ -5,7 +5,7 @@ import type { End } from '../../lib/cli/performance/end.ts';
 import { operations } from '../../lib/cli/performance/operation.ts';
 import { runHca } from '../helpers/run_hca.ts';
 
-// Memory is filled with wrong data: a bit of the first byte is turned.
+// Memory is filled with wrong data: a bit of the first byte is inverted.
 vi.mock('../../lib/cli/performance/data.ts', async (original) => {
   const data = await original<typeof Data>();
   return {

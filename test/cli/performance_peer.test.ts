@@ -43,7 +43,7 @@ describe('hca lat and hca bw between two processes', () => {
     ['bw', 'write', 'udp', ['-n', '30', '-s', '20000', '-t', '8']],
     ['bw', 'atomic', 'shm', ['-n', '50']],
   ] as const)('%s %s over %s, data compared', async (command, operation, link, more) => {
-    // A machine that is busy may let an end wait for longer than retries of the usual time-out take: 0.5 s.
+    // On a busy machine an end may wait longer than the retries of the usual timeout, 0.5 s.
     const words = [command, operation, ...more, '--warmup', '5', '--chk', '--json', '--qp-timeout', '20'];
     const [one, other] = devices[link]();
     const { waited, client } = await runTwo([...words, ...one], [...words, ...other]);
@@ -80,7 +80,7 @@ describe('hca lat and hca bw between two processes', () => {
     ],
     ['a failure', '{"say":"failed","message":"out of memory"}\n', 'the other end failed: out of memory'],
     ['nothing', '', 'the other end disconnected too early'],
-  ])('end when the other end says %s', async (_, said, message) => {
+  ])('end if the other end sends %s', async (_, said, message) => {
     const port = await freePort();
     const signal = newSignal();
     const [device] = devices.shm();

@@ -42,7 +42,7 @@ describe('hca pingpong', () => {
     ['uc', 'own', ['-m', '256'], 4096],
     ['ud', 'shared', [], 2048],
     ['ud', 'own', ['-g', '1'], 2048],
-  ])('checks what it received, on events and by polling: %s %s', async (service, progress, more, size) => {
+  ])('checks the received data, on events and by polling: %s %s', async (service, progress, more, size) => {
     for (const events of [[], ['--events']]) {
       const words = ['--chk', '--json', '-r', '2', ...more, '-n', '20', '--device', board(progress)];
       const run = await runHca(['pingpong', service, ...events, ...words]);
@@ -92,14 +92,14 @@ describe('hca pingpong', () => {
     [['srq', '-q', '257'], 'It must be 1 to 256.'],
     [['srq', '-r', '15'], 'Option --rx-depth must be 16 or more.'],
     [['rping', '--events'], "option '-e, --events' does not apply to rping, which polls"],
-  ])('says what is wrong and what would be right: %j', async (words, message) => {
+  ])('names the error and its remedy: %j', async (words, message) => {
     const { exitCode, error } = await runHca(['pingpong', ...words]);
     expect(exitCode).toBe(2);
     expect(error).toContain(message);
   });
 
   it.each(['shared', 'own'])(
-    "has rping's pattern, and compares what was read and written, progress %s",
+    "uses rping's pattern, and compares the data read and written, progress %s",
     async (progress) => {
       const words = ['pingpong', 'rping', '-n', '30', '-s', '3000', '--chk', '--device', board(progress)];
       const run = await runHca([...words, '--json']);

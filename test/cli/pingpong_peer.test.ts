@@ -22,7 +22,7 @@ const local: QueuePairAddress = {
 const line = '0012:345678:9abcde:00000000000000000000ffff7f000001\0';
 const marked = '0012:345678:9ABCDE:00000000000000000000ffff7f000001\0';
 
-/** Meets a program of libibverbs, or who says to be one, with a device that has its link. */
+/** Connects to a program of libibverbs, or an imitation of one, with a device on the same link. */
 async function meetIt(
   place: PeerOptions['place'],
   whileConnected: (remotes: readonly QueuePairAddress[]) => void = () => {},
@@ -78,7 +78,7 @@ describe('the address exchange of two ends', () => {
     ['an answer', '0000:000011:000022:fe8000000000000000000000000000ff\0', undefined],
     ['garbage', 'x'.repeat(52), 'but an address is LID:QPN:PSN:GID'],
     ['nothing', '', 'the other end disconnected too early'],
-  ])('is as ibv_rc_pingpong has it where that waits, and says %s', async (_, said, message) => {
+  ])('follows ibv_rc_pingpong when the peer waits and sends %s', async (_, said, message) => {
     const server = createServer((socket) => {
       socket.once('data', (asked) => {
         expect(asked.toString()).toBe(marked);
@@ -167,14 +167,14 @@ describe('hca pingpong between two processes', () => {
     };
     const wait = { size: 1, iters: 1, events: false, timeout: 0, signal: newSignal() };
     await expect(play([silent], false, { ...wait, isReliable: true })).rejects.toThrow(
-      'nothing came for 0 s after 3 messages; the other end has stopped, and --timeout sets how long to wait',
+      'nothing arrived for 0 s after 3 messages; the other end has stopped, and --timeout sets how long to wait',
     );
     await expect(play([silent], false, { ...wait, isReliable: false })).rejects.toThrow(
       /an unreliable service/,
     );
   });
 
-  it.each([[[]], [['--events']]])('uc is given up when a message is lost %j', async (words) => {
+  it.each([[[]], [['--events']]])('uc gives up when a message is lost %j', async (words) => {
     const device = `emu:?${small}&linkLoss=1`;
     const { exitCode, error } = await runHca([
       'pingpong',
@@ -186,7 +186,7 @@ describe('hca pingpong between two processes', () => {
       ...words,
     ]);
     expect(error).toBe(
-      'hca: nothing came for 1 s after 0 messages; an unreliable service does not repeat what is lost, and --timeout sets how long to wait\n',
+      'hca: nothing arrived for 1 s after 0 messages; an unreliable service does not repeat what is lost, and --timeout sets how long to wait\n',
     );
     expect(exitCode).toBe(1);
   });

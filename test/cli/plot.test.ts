@@ -11,7 +11,10 @@ import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 
-/** Names of the elements of a picture, in order. @throws Error it is not well formed */
+/**
+ * Names of the elements of a picture, in order.
+ * @throws Error it is not well formed
+ */
 function elementsOf(svg: string): string[] {
   const open: string[] = [];
   const names: string[] = [];
@@ -25,7 +28,7 @@ function elementsOf(svg: string): string[] {
     }
   }
   expect(open).toEqual([]);
-  // Nothing that looks like a tag is left out.
+  // No text that looks like a tag is left out.
   expect(svg.match(/</g)).toHaveLength(
     svg.match(/<(\/?)([a-z]+)((?:\s+[\w:-]+="[^"<>]*")*)\s*(\/?)>/g)!.length,
   );
@@ -80,7 +83,7 @@ describe('a plot of distributions', () => {
     expect(equal).not.toMatch(/NaN|Infinity/);
   });
 
-  it('has an axis whose labels are in order, apart, and within it', () => {
+  it('has an axis with labels in order, without overlap, and within it', () => {
     const ranges = [
       fc.double({ min: 1, max: 1e9, noNaN: true }),
       fc.double({ min: 1.0001, max: 1e6, noNaN: true }),
@@ -104,7 +107,7 @@ describe('--plot', () => {
     ['doorbell', '--iterations', '20', '--warmup', '2', '--device', `emu:?${small}`],
     ['lat', 'send', '--iters', '50', '-c', 'UD', '--device', `emu:?${small}`],
     ['bw', 'write', '--iters', '200', '--size', '64', '--device', `emu:?${small}`],
-  ])('of hca %s writes a picture', async (...words) => {
+  ])('of hca %s writes a plot', async (...words) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-plot-'));
     try {
       const file = path.join(folder, 'plot.svg');

@@ -18,7 +18,7 @@ describe('hca run', () => {
     expect(await run(...words).ended).toEqual({ exitCode: 7, out: '', error: '' });
   });
 
-  it('gives a program what it needs, and leaves its options alone', async () => {
+  it('sets up the environment of a program, and passes its options unchanged', async () => {
     const script = 'echo $LD_LIBRARY_PATH:$FPGA_VERBS_DEVICE:$FPGA_VERBS_EXPLAIN:$@';
     const { out } = await run(
       '--explain',
@@ -37,7 +37,7 @@ describe('hca run', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const)(
-    'passes %s on, and waits for the program',
+    'forwards %s, and waits for the program',
     async (signal) => {
       const script = `trap 'echo caught; kill $!; exit 3' ${signal.slice(3)}; echo up; sleep 100 & wait`;
       const program = run('sh', '-c', script);
@@ -47,8 +47,8 @@ describe('hca run', () => {
     },
   );
 
-  it('passes a signal on that comes while the program starts', async () => {
-    // The signal is there before the call that starts the program has returned.
+  it('forwards a signal that arrives while the program starts', async () => {
+    // The signal arrives before the call that starts the program has returned.
     const hook = `
       import processes from 'node:child_process';
       import { syncBuiltinESMExports } from 'node:module';
@@ -65,11 +65,12 @@ describe('hca run', () => {
     expect(await program.ended).toEqual({ exitCode: 128 + constants.signals.SIGHUP, out: '', error: '' });
   });
 
-  // In a virtual machine, where files are slow to read, the code of all commands took longer to load than a test waited.
+  // In a virtual machine, where reading files is slow, loading the code of all commands took longer than a
+  // test waited.
   it('loads no code of the other commands before it starts a program', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-loaded-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    vi.stubEnv('NODE_V8_COVERAGE', folder); // which lists all files that were loaded
+    vi.stubEnv('NODE_V8_COVERAGE', folder); // V8 lists all loaded files there
     const program = run('true');
     vi.unstubAllEnvs();
     expect((await program.ended).exitCode).toBe(0);
@@ -84,11 +85,11 @@ describe('hca run', () => {
     expect(loaded.length).toBeLessThan(30);
   });
 
-  it('says by which signal a program has ended', async () => {
+  it('names the signal that ended a program', async () => {
     expect((await run('sh', '-c', 'kill -9 $$').ended).exitCode).toBe(128 + 9);
   });
 
-  it('says that there is no such program', async () => {
+  it('reports that the program does not exist', async () => {
     const { exitCode, error } = await run('no-such-program').ended;
     expect(exitCode).toBe(127);
     expect(error).toBe(
@@ -96,7 +97,7 @@ describe('hca run', () => {
     );
   });
 
-  it('says that a program cannot be run, however the system refuses it', async () => {
+  it('reports that a program cannot be run, for every error of the system', async () => {
     for (const program of [tmpdir(), `${process.execPath}/x`, 'x'.repeat(5000)]) {
       const { exitCode, error } = await run(program).ended;
       expect(exitCode).toBe(126);
@@ -106,7 +107,7 @@ describe('hca run', () => {
     }
   });
 
-  it('is called in a wrong way without a program', async () => {
+  it('reports wrong usage without a program', async () => {
     expect(await runHca(['run'])).toMatchObject({ exitCode: 2 });
   });
 

@@ -18,7 +18,7 @@ it('closes its objects, newest first, and waits for each', async () => {
   expect(closed).toEqual(['second undefined', 'first']);
 });
 
-it('closes all when the body fails, and when closing does, and gives the first failure', async () => {
+it('closes all objects if the body or a close fails, and throws the first error', async () => {
   const failures: unknown[] = [];
   const run = Scope.run(signal, (scope) => {
     scope.hold(0, (_, failure) => void failures.push(failure));

@@ -44,7 +44,7 @@ describe('hca selftest', () => {
     expect(told.steps.map(({ name, passed }) => [name, passed])).toEqual(steps.map((name) => [name, true]));
   });
 
-  it('explains itself', async () => {
+  it('prints help', async () => {
     const { out } = await runHca(['selftest', '--help']);
     expect(out).toContain('Examples:\n  hca selftest');
   });
@@ -78,7 +78,7 @@ describe('hca selftest', () => {
     }
   });
 
-  it('ends when it is interrupted', async () => {
+  it('ends on an interrupt', async () => {
     expect(await runHca(['selftest'], AbortSignal.abort())).toMatchObject({
       exitCode: 1,
       error: 'hca: interrupted\n',
@@ -86,7 +86,7 @@ describe('hca selftest', () => {
   });
 });
 
-/** Regions of the boards here. */
+/** Regions of the boards in this file. */
 const regions = ((): ReturnType<typeof readRegions> => {
   const board = new (loadAddon().EmulatedBoard)(options);
   try {
@@ -102,7 +102,7 @@ const status = functionPage.offset + UNDERLYING_FUNCTION_STATUS_OFFSET;
 
 let boards = 0;
 
-/** A selftest of a board to which a fault is added when a step has passed. */
+/** Runs a selftest on a board that gets a fault after the given step has passed. */
 async function selftestWith(
   after: StepName | undefined,
   rule: FaultRule,

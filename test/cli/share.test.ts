@@ -1,4 +1,4 @@
-// `hca share` is a process of its own; the device that it opens belongs to this test where that is a board by name.
+// `hca share` runs in a separate process; if the device is a named board, the board belongs to this test.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';

@@ -7,10 +7,10 @@ import { runHca, type HcaRun } from '../helpers/run_hca.ts';
 const program = 'dist/lib/cli/main.js';
 const timeLimit = 60_000;
 
-/** A signal of its own for each wait: one of the file would end what comes last. */
+/** A separate signal for each wait, because a signal of the whole file would end later processes too. */
 export const newSignal = (): AbortSignal => AbortSignal.timeout(timeLimit);
 
-/** Tries until the other end waits. */
+/** Retries until the other end waits. */
 export async function retrying<Result>(
   signal: AbortSignal,
   attempt: () => Promise<Result>,
@@ -23,7 +23,7 @@ export async function retrying<Result>(
   }
 }
 
-/** Output of the waiting end, a process of its own. */
+/** Output of the waiting end, which runs in a separate process. */
 export interface Waited {
   readonly stdout: string;
   readonly stderr: string;
@@ -31,8 +31,8 @@ export interface Waited {
 }
 
 /**
- * Runs `hca` twice: with --listen in another process, and here.
- * @param words what both are told, the first that wait
+ * Runs `hca` twice: with --listen in another process, and in this one.
+ * @param words the arguments of both, those of the waiting end first
  */
 export async function runTwo(
   waiting: readonly string[],

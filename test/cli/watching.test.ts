@@ -1,4 +1,5 @@
-// Commands that observe a served board while a ping-pong runs there: the board, the ping-pong and the observer are processes of their own.
+// Commands that observe a served board while a ping-pong runs on it. The board, the ping-pong and the
+// observer are separate processes.
 import { execFileSync, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,19 +16,22 @@ import { runHca } from '../helpers/run_hca.ts';
 
 const program = fileURLToPath(new URL('../../dist/lib/cli/main.js', import.meta.url));
 const small = 'emu:?queuePairs=64&pageTableEntries=4096&memoryKeys=256';
-/** Milliseconds: each of the processes wants a processor. */
+/** Milliseconds: each process needs a processor. */
 const timeLimit = 400_000;
 
 type Process = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Runs `hca` in a process of its own until the test ends. */
+/** Runs `hca` in a separate process until the test ends. */
 function start(...words: readonly string[]): Process {
   const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
   closing({ close: () => child.kill('SIGKILL') });
   return child;
 }
 
-/** The first line of what a process writes that a pattern matches. @throws Error it has ended without */
+/**
+ * The first output line of a process that matches a pattern.
+ * @throws Error it has ended without such a line
+ */
 async function lineOf(child: Process, pattern: RegExp, stream: Readable = child.stdout): Promise<string> {
   const read: string[] = [];
   for await (const line of createInterface({ input: stream })) {
@@ -37,7 +41,7 @@ async function lineOf(child: Process, pattern: RegExp, stream: Readable = child.
   throw new Error(`no line is as ${pattern}: ${read.join('\n')}`);
 }
 
-/** All that a process writes until a signal has ended it, and how it ended. */
+/** The complete output of a process that a signal ends, and its exit code. */
 async function endOf(
   child: Process,
   signal: NodeJS.Signals,
@@ -50,7 +54,7 @@ async function endOf(
   return { code, out, error };
 }
 
-/** Runs `body` beside a served board by the name of lab, in a folder of names of its own. */
+/** Runs `body` with a served board named lab, in a separate folder of names. */
 async function whileServed(body: () => Promise<void>): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-watching-'));
   vi.stubEnv('XDG_RUNTIME_DIR', folder);
@@ -66,7 +70,7 @@ async function whileServed(body: () => Promise<void>): Promise<void> {
   }
 }
 
-/** A ping-pong of two functions of the board that goes on until the test ends. */
+/** A ping-pong between two functions of the board that runs until the test ends. */
 async function startPingpong(...words: readonly string[]): Promise<Process> {
   const pingpong = start(
     'pingpong',
@@ -161,7 +165,7 @@ describe('beside a ping-pong of another process', { timeout: timeLimit }, () => 
       expect(out).toMatch(/^QP .*PEER\n0x\w+ +2 +RC +RTS .* 0x\w+ fe80::/);
       expect(widest(out)).toBeLessThanOrEqual(80);
       expect(out.trim().split('\n')).toHaveLength(2);
-      // hca why takes the numbers that it shows.
+      // hca why accepts the numbers that hca qps shows.
       expect((await runHca(['why', `${all[1]!.number}`, '--device', 'serve:lab'])).exitCode).toBe(0);
       expect((await runHca(['regions', '--json', '--device', 'serve:lab'])).json()[0]).toMatchObject([
         { underlyingFunction: 1, access: ['localWrite'] },
@@ -206,7 +210,7 @@ describe('beside a ping-pong of another process', { timeout: timeLimit }, () => 
       const [head] = (await once(piped.stdout, 'data')) as [Buffer];
       expect(head.readUInt32LE(0)).toBe(0x0a0d0d0a);
       expect((await endOf(piped, 'SIGTERM')).code).toBe(0);
-      // The reader of a named pipe ends it too.
+      // The command also ends when the reader of its named pipe ends.
       const pipe = path.join(process.env['XDG_RUNTIME_DIR']!, 'pipe');
       execFileSync('mkfifo', [pipe]);
       const named = start('capture', pipe, '--device', 'serve:lab');
@@ -256,7 +260,7 @@ describe('without a board to watch', () => {
     [['events', '--device', 'serve:/nonexistent/x'], /no server serves a board there; start: hca serve/],
     [
       ['counters', 'cats', '--device', 'emu:'],
-      /no counter is named cats; expected: one of hca counters --all/,
+      /no counter is named cats; expected: a name from hca counters --all/,
     ],
     [
       ['capture', '/nonexistent/file', '--device', 'emu:?name=capture'],
@@ -286,6 +290,6 @@ function sizeOf(file: string): number {
   try {
     return readFileSync(file).length;
   } catch {
-    return 0; // it is not there yet
+    return 0; // it does not exist yet
   }
 }

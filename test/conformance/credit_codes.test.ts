@@ -1,4 +1,4 @@
-// A requester that the test, its peer, limits by each credit code.
+// A requester that the test, as its peer, limits by each credit code.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
@@ -42,7 +42,7 @@ class Peer {
     for (let wrId = 0; wrId < sends; wrId++) this.from.queuePair.postSend({ opcode: Opcode.send, wrId });
   }
 
-  /** SENDs that have left since the last look. */
+  /** SENDs that have left since the last call. */
   sent(): number {
     const { board } = this.verbs;
     board.runUntilIdle();
@@ -75,13 +75,14 @@ describe('a requester with end-to-end credits', () => {
       let messageSequenceNumber = 1;
       for (let more = peer.sent(); more > 0; more = peer.sent()) {
         messageSequenceNumber += more;
-        peer.acknowledge(messageSequenceNumber, 0); // takes nothing back
+        // a credit code of 0 takes no granted credit back
+        peer.acknowledge(messageSequenceNumber, 0);
       }
       expect([code, messageSequenceNumber - 1]).toEqual([code, Math.min(value, sends - 1)]);
     }
   });
 
-  it('is not limited by a peer that gives no count, but for the first message', () => {
+  it('is limited for the first message only if the peer gives no count', () => {
     const peer = new Peer(20);
     expect(peer.sent()).toBe(1);
     peer.acknowledge(1, withoutCount);

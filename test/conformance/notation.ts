@@ -3,7 +3,7 @@ import { isRequest, nameOf, noPacket, opcodeOf, type Packet, type Service } from
 /** NAK codes of an AETH (InfiniBand volume 1, 9.7.5.2.8). */
 const nakCodes = ['sequence', 'invalid', 'access', 'operational', 'datagram'];
 
-/** Words behind the name of a packet or work request: `@PSN`, `key=value`, or one alone. */
+/** Words that follow the name of a packet or work request: `@PSN`, `key=value`, or a single word. */
 export class Words {
   readonly name: string;
   private readonly words: Map<string, string>;
@@ -48,7 +48,7 @@ export class Words {
   }
 }
 
-/** Keys, addresses and PSNs that a notation stands for at a stage. */
+/** Keys, addresses and PSNs of a stage that a notation refers to. */
 export interface Meaning {
   readonly service: Service;
   /** PSN of @0. */
@@ -57,11 +57,11 @@ export interface Meaning {
   addressOf(name: string, offset: number): bigint;
   nameOfKey(key: number): string;
   offsetOf(key: number, address: bigint): number;
-  /** Where bytes lie: `target+0`. */
+  /** The location `target+0`. */
   placeOf(payload: Uint8Array): string;
 }
 
-/** The payload of a packet of the peer: its bytes follow from PSN, seed and place. */
+/** The payload of a packet of the peer; its bytes follow from PSN, seed and offset. */
 export function payloadOf(psn: number, seed: number, bytes: number): Uint8Array {
   return Uint8Array.from({ length: bytes }, (_, at) => {
     const mixed = Math.imul(at + 1 + (psn + 64) * 4099 + seed * 65_537, 0x9e37_79b1);
@@ -70,8 +70,9 @@ export function payloadOf(psn: number, seed: number, bytes: number): Uint8Array 
 }
 
 /**
- * A packet of the peer: `bytes` of payload, made of its PSN and `data` (default 0); `to`=KEY `at`=OFFSET of memory, `length`;
- * `ack`, `rnr`=CODE, `nak`=CODE or `syndrome`; `msn`; and fields by their names.
+ * A packet of the peer: `bytes` of payload, computed from its PSN and `data` (default 0); `to`=KEY
+ * `at`=OFFSET of memory, `length`; `ack`, `rnr`=CODE, `nak`=CODE or `syndrome`; `msn`; and fields by their
+ * names.
  */
 export function parsePacket(text: string, meaning: Meaning): Packet {
   const words = new Words(text);
@@ -117,7 +118,7 @@ function syndromeText(syndrome: number): string {
   return code === undefined ? `syndrome=${syndrome}` : `nak=${code}`;
 }
 
-/** A packet to the peer in the same words; all that its headers say is there. */
+/** A packet to the peer in the same words, with all fields of its headers. */
 export function packetText(packet: Packet, meaning: Meaning): string {
   const name = nameOf(packet.opcode);
   const distance = ((packet.psn - meaning.start) << 8) >> 8;

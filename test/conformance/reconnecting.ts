@@ -23,8 +23,9 @@ const bytes = 16;
 const remembered = 3;
 
 /**
- * One queue pair that is connected again and again to the same peer, from the same PSN on, and the peer, which the test plays on the wire. Packets of
- * former connections come at each PSN that the connection expects, before its own, and carry the number of their connection.
+ * One queue pair that is connected again and again to the same peer, from the same PSN on; the test is the
+ * peer on the wire. Packets of former connections arrive at each PSN that the connection expects, before its
+ * own, and carry the number of their connection.
  */
 export class Reconnecting {
   readonly verbs: Verbs;
@@ -37,7 +38,7 @@ export class Reconnecting {
   private readonly completions = Array.from({ length: 2 * packets }, () => new Completion());
   private connections = 0;
   private connected = false;
-  /** Late packets that came. */
+  /** Late packets that arrived. */
   late = 0;
 
   constructor(seed: number, options: { queuePairs?: number } = {}) {

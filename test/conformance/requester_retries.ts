@@ -4,7 +4,10 @@ import type { Section, Step } from './table.ts';
 const firstResponse = 'rdma_read_response_first @0 ack bytes=256';
 const resent: readonly string[] = [...postedSend.out!];
 
-/** A READ of 600 bytes whose first response has come, and that has been sent again from the second on. */
+/**
+ * A READ of 600 bytes whose first response has arrived, and which the requester has repeated from the second
+ * response on.
+ */
 const interrupted: readonly Step[] = [
   postedRead(600),
   { in: [firstResponse] },
@@ -21,7 +24,7 @@ const sendReadSend: Step = {
 };
 const readSend = sendReadSend.out!.slice(1);
 
-/** The requester of a reliable connection misses an answer, or an answer tells that a request is missing. */
+/** The requester of a reliable connection misses an answer, or an answer reports a missing request. */
 export const retries: Section = {
   subject: 'gaps, time-outs and retries',
   role: 'requester',

@@ -1,6 +1,6 @@
 import type { Section } from './table.ts';
 
-/** Requests to the responder of a reliable connection at other PSNs than it expects. */
+/** Requests to the responder of a reliable connection at PSNs that it does not expect. */
 export const outOfOrder: Section = {
   subject: 'duplicates and gaps',
   role: 'responder',

@@ -1,6 +1,6 @@
 import type { Row, Section } from './table.ts';
 
-/** Packets that are acknowledged, and one that is refused: the queue pair enters ERR. */
+/** Packets that the responder acknowledges, and one that it refuses: the queue pair enters ERR. */
 function refused(
   what: string,
   nak: 'invalid' | 'access' | 'operational',
@@ -16,7 +16,7 @@ function refused(
         in: packets,
         out: packets.map((_, at) => `acknowledge @${at} ${at === last ? `nak=${nak}` : 'ack'} msn=0`),
       },
-      // Nothing more is answered.
+      // The responder sends no more answers.
       { in: [`rdma_write_only @${last} bytes=1`] },
     ],
     state: 'ERR',
@@ -26,7 +26,7 @@ function refused(
 
 const receiveFails = 'completes the receive with a remote invalid request error';
 
-/** Of SENDs, which take the receive that is posted. */
+/** SENDs, which take the posted receive. */
 function refusedSend(what: string, packets: readonly string[], memory: readonly string[] = []): Row {
   const row = refused(what, 'invalid', packets);
   const begins = packets.length > 1;
@@ -41,7 +41,7 @@ function refusedSend(what: string, packets: readonly string[], memory: readonly 
 const first = 'send_first @0 bytes=256';
 const writeFirst = 'rdma_write_first @0 bytes=256 length=600';
 
-/** Requests at the PSN that it expects which the responder of a reliable connection refuses. */
+/** Requests at the expected PSN that the responder of a reliable connection refuses. */
 export const refusals: Section = {
   subject: 'refusals',
   role: 'responder',

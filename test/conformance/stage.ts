@@ -65,7 +65,7 @@ export interface Outcome {
   received: string[];
 }
 
-/** A board with one queue pair, whose peer on the wire is played by the test. */
+/** A board with one queue pair; the test is its peer on the wire. */
 export class Stage {
   private readonly service: Service;
   private readonly start: number;
@@ -89,7 +89,7 @@ export class Stage {
     const fabric = randomUUID();
     const options = { fabric, queuePairs: 16, acknowledgeCoalescing: setup.coalescing === true };
     this.verbs = makeVerbs(undefined, options);
-    // A board that has the peer's address, but no queue pair to answer.
+    // A board that has the peer's address, but no queue pair that answers.
     const silent = makeVerbs(undefined, options);
     this.board = this.verbs.board;
     const { context, protectionDomain, completionQueue } = this.verbs;
@@ -133,7 +133,7 @@ export class Stage {
     this.board.startPacketTrace(10_000);
   }
 
-  /** Carries out a step, and returns the packets and completions that follow. */
+  /** Executes a step, and returns the packets and completions that follow. */
   play(step: Step): Outcome {
     if (step.reconnect === true) this.reconnect();
     this.queuePair.postReceive((step.receives ?? []).map((bytes) => this.receive(bytes)));
@@ -165,7 +165,10 @@ export class Stage {
     return Object.entries(states).find(([, value]) => value === state)?.[0] ?? String(state);
   }
 
-  /** The memories that are not what `changes` make of what they were: `REGION OFFSET+BYTES=@PSN[/DATA]`, `=NUMBER` or `=route`. */
+  /**
+   * The memories that differ from their previous content with `changes`: `REGION OFFSET+BYTES=@PSN[/DATA]`,
+   * `=NUMBER` or `=route`.
+   */
   wrongMemories(changes: readonly string[]): string[] {
     const expected = Object.fromEntries(
       Object.entries(this.before).map(([name, bytes]) => [name, bytes.slice()]),

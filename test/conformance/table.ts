@@ -1,29 +1,32 @@
 import type { Service } from './wire.ts';
 
 /**
- * One thing that happens, and all that has to come of it: a list that is left out is empty. Packets are written as in
- * {@link ./notation.ts}: `send_only @0 bytes=10`, their PSN counted from the first.
+ * One step, and its complete results: an omitted list is empty. Packets are written as in {@link
+ * ./notation.ts}: `send_only @0 bytes=10`, with PSNs relative to the first.
  */
 export interface Step {
   /** Before the step the queue pair is reset and reconnected from the same PSN. */
   readonly reconnect?: boolean;
   /** Packets from the peer. */
   readonly in?: readonly string[];
-  /** Send work requests, posted together; they are numbered from 0 through the row. */
+  /** Send work requests, posted together and numbered from 0 throughout the row. */
   readonly post?: readonly string[];
-  /** Receive work requests, by their bytes; they are numbered from 0, and receive n lies at inbox + 1024 n. */
+  /** Receive work requests, by their size; numbered from 0. Receive n is at inbox + 1024 n. */
   readonly receives?: readonly number[];
-  /** Time that passes: until a timer expires, or just before. */
+  /** Time that passes: until a timer expires, or until just before. */
   readonly wait?: 'timeout' | 'nearly timeout' | 'rnr' | 'nearly rnr';
   /** Packets to the peer. */
   readonly out?: readonly string[];
   /** Completions of the send queue: number and status. */
   readonly sent?: readonly string[];
-  /** Completions of the receive queue: number and status; of a success its bytes, and what else it says. */
+  /** Completions of the receive queue: number and status; of a success also its bytes and other fields. */
   readonly received?: readonly string[];
 }
 
-/** How the queue pair is set up: path MTU 256, all rights, 16 READs and atomics, timer codes 12 (RNR) and 14, unless it is said. */
+/**
+ * Attributes of the queue pair; default: path MTU 256, all rights, 16 READs and atomics, timer codes 12 (RNR)
+ * and 14.
+ */
 export interface Setup {
   /** Rights that it does not grant. */
   readonly without?: readonly ('remoteWrite' | 'remoteRead' | 'remoteAtomic')[];
@@ -59,7 +62,7 @@ export interface Row {
   readonly state?: 'RTS' | 'SQE' | 'ERR';
   /** All changes of memory, as in {@link ./notation.ts}: `inbox 0+10=@0`. */
   readonly memory?: readonly string[];
-  /** The different behavior of Linux' rdma_rxe, from its source; undefined: the same. */
+  /** The different behavior of Linux' rdma_rxe, from its source; undefined: the same behavior. */
   readonly linux?: string;
 }
 

@@ -5,7 +5,7 @@ const writeFirst = 'rdma_write_first @0 bytes=256 length=600';
 const whole: Row['steps'][number] = { in: ['send_only @9 bytes=5'], received: ['0 success 5'] };
 const wholeMemory = 'inbox 0+5=@9';
 
-/** Packets that complete nothing; a receive is posted, and the next message takes it. */
+/** Packets that complete no message; the next message takes the posted receive. */
 function dropped(what: string, packets: readonly string[], row: Partial<Row> = {}): Row {
   return {
     clause: '9.8.2.2, 9.9.3',
@@ -17,7 +17,7 @@ function dropped(what: string, packets: readonly string[], row: Partial<Row> = {
   };
 }
 
-/** Packets to the responder of an unreliable connection, which answers nothing. */
+/** Packets to the responder of an unreliable connection, which sends no answers. */
 export const unreliableConnection: Section = {
   subject: 'unreliable connection',
   role: 'responder',

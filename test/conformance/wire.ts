@@ -1,8 +1,8 @@
 import { bitwise, onWire } from '../helpers/icrc_reference.ts';
 
 /**
- * Packets of RoCEv2 over IPv6 as a peer makes and reads them that shares nothing with the device: its offsets are those of InfiniBand
- * volume 1, 9.2 to 9.4, and annex A17.
+ * Packets of RoCEv2 over IPv6 as a peer builds and reads them that shares no code with the device; its
+ * offsets are those of InfiniBand volume 1, 9.2 to 9.4, and annex A17.
  */
 export interface Packet {
   opcode: number;
@@ -54,7 +54,7 @@ export const noPacket: Packet = {
   payload: new Uint8Array(),
 };
 
-/** Where a packet comes from and goes to. */
+/** Source and destination of a packet. */
 export interface Route {
   sourceMac: Uint8Array;
   sourceGid: Uint8Array;
@@ -267,7 +267,7 @@ function readHeader(name: string, view: DataView, at: number, packet: Packet): v
   }
 }
 
-/** Of a packet whose last 4 bytes it will be (annex A17.3.3): what may change on the way counts as ones. */
+/** The last 4 bytes of a packet (annex A17.3.3); bits that may change on the way count as ones. */
 function invariantCrc(data: Uint8Array): Uint8Array {
   const covered = data.slice(ethernetBytes, data.length - checkBytes);
   covered[0]! |= 0x0f;

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const close of closers.splice(0).reverse()) close();
 });
 
-/** Two connected sides, on two boards of a fabric; their addresses go by way of JSON. */
+/** Two connected ends, on two boards of a fabric; their addresses are passed as JSON. */
 function makePair(options: ConnectionOptions = {}): [Connection, Connection] {
   const fabric = new EmulatedFabric();
   closers.push(() => fabric.close());
@@ -64,7 +64,7 @@ describe('a connection', () => {
     expect(number[0]).toBe(2n ** 63n);
   });
 
-  it('tells apart the answers of as many atomics as the queue holds', async () => {
+  it('distinguishes the answers of as many atomics as the queue holds', async () => {
     const [a, b] = makePair();
     const counter = b.allocate(8).remote();
     const added = (): Promise<bigint>[] => Array.from({ length: 128 }, () => a.fetchAndAdd(counter, 1n));
@@ -86,7 +86,7 @@ describe('a connection', () => {
     );
   });
 
-  it('tells what went wrong by its status, and ends those who wait when it is closed', async () => {
+  it('reports an error by its status, and ends all waits when it is closed', async () => {
     const [a, b] = makePair();
     const there = b.allocate(64);
     const waiting = b.receive(there.slice());
@@ -118,7 +118,7 @@ describe('a connection', () => {
     expect([0, 8, 16].map((at) => target.bytes[at])).toEqual([1, 2, 3]);
   });
 
-  it('leaves nothing at a signal that outlives what it could have ended', async () => {
+  it('leaves no listener at a signal after the operation', async () => {
     const [a, b] = makePair();
     const { signal } = new AbortController();
     const memory = b.allocate(8).remote();
@@ -127,7 +127,7 @@ describe('a connection', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('sleeps no longer than a caller waits, and takes later what was given up', async () => {
+  it('sleeps no longer than a caller waits, and receives abandoned messages later', async () => {
     const [a, b] = makePair();
     const target = b.allocate(16);
     const sleep = vi.spyOn(b.completionQueue, 'wait');
@@ -146,7 +146,7 @@ describe('a connection', () => {
       { mac: undefined, gid: '0'.repeat(32) },
       `mac must be given: the GID ${'0'.repeat(32)} has no MAC address`,
     ],
-  ])('refuses an address that is none: %j', (wrong, message) => {
+  ])('refuses an invalid address: %j', (wrong, message) => {
     const [a, b] = makePair();
     expect(() => a.connect({ ...b.address, ...wrong } as QueuePairAddress)).toThrow(message);
   });

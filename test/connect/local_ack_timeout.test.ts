@@ -17,7 +17,7 @@ import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 const time = (exponent: number): number => 4096 * 2 ** exponent;
 
 describe('a local ACK timeout', () => {
-  it('is the least that holds the way there and back, and the work of the peer', () => {
+  it("is the smallest one that covers both directions and the peer's work", () => {
     for (let packetLifetime = 0; packetLifetime <= 31; packetLifetime++)
       for (let targetAckDelay = 0; targetAckDelay <= 31; targetAckDelay++) {
         const timeout = localAckTimeout({ packetLifetime, targetAckDelay });
@@ -33,13 +33,13 @@ describe('a local ACK timeout', () => {
     ['packetLifetime', -1],
     ['targetAckDelay', 1.5],
     ['targetAckDelay', Number.NaN],
-  ])('is not made of %s %d', (name, value) => {
+  ])('is not computed from %s %d', (name, value) => {
     const times = { packetLifetime: 1, targetAckDelay: 1, [name]: value };
     expect(() => localAckTimeout(times)).toThrow(`${name} must be an exponent of 4.096 µs, 0 to 31`);
   });
 });
 
-describe('a connection that is given the packet lifetime of its path', () => {
+describe('a connection with the packet lifetime of its path', () => {
   const makeEnds = (): [End, End] => {
     const fabric = `timeouts ${randomUUID()}`;
     return [makeEnd(makeVerbs(stepped, { fabric })), makeEnd(makeVerbs(stepped, { fabric }))];
@@ -47,7 +47,7 @@ describe('a connection that is given the packet lifetime of its path', () => {
   const addressesOf = (ends: readonly End[]): ReturnType<typeof addressOf>[] =>
     ends.map(({ verbs, queuePair }) => addressOf(verbs.context, queuePair));
 
-  it('has the timeout that follows from the target ACK delay of the peer, and repeats a lost packet after it', () => {
+  it("has the timeout that follows from the peer's target ACK delay, and retransmits a lost packet after it", () => {
     const [one, other] = makeEnds();
     const [own, peer] = addressesOf([one, other]);
     expect(peer!.targetAckDelay).toBe(other.verbs.context.queryDevice().limits.targetAckDelay);
@@ -73,7 +73,7 @@ describe('a connection that is given the packet lifetime of its path', () => {
     [2, 7],
     [6, 2],
   ])(
-    'of 4.096 µs × 2^%i and a target ACK delay of 4.096 µs × 2^%i repeats no packet that takes its whole time, and a lost one after Ttr to 4 Ttr',
+    'of 4.096 µs × 2^%i and a target ACK delay of 4.096 µs × 2^%i retransmits no packet that takes all of its time, and a lost one after Ttr to 4 Ttr',
     (packetLifetime, targetAckDelay) => {
       const [one, other] = makeEnds();
       const [own, peer] = addressesOf([one, other]);
@@ -109,7 +109,7 @@ describe('a connection that is given the packet lifetime of its path', () => {
     },
   );
 
-  it('is refused where the timeout is given too, or no device says its target ACK delay', () => {
+  it('is refused if the timeout is given too, or the target ACK delay is unknown', () => {
     const [one, other] = makeEnds();
     const [own, peer] = addressesOf([one, other]);
     const connect = (attributes: object, from = own!, to = peer!): void =>

@@ -36,7 +36,7 @@ describe('operations of a connection beyond the size of its queues', () => {
       const bytes = new Uint8Array(8);
       const view = new DataView(bytes.buffer);
       const sent = Array.from({ length: 1000 }, (_, at) => {
-        view.setUint32(0, at); // the same bytes for all: they are taken at the call
+        view.setUint32(0, at); // the same bytes for all, because a call copies them
         return a.send(bytes, { immediateData: at });
       });
       await Promise.all(sent);
@@ -50,14 +50,14 @@ describe('operations of a connection beyond the size of its queues', () => {
     },
   );
 
-  it('give each atomic its own answer', async () => {
+  it('return to each atomic its own answer', async () => {
     const [a, b] = makePair(few);
     const counter = b.allocate(8).remote();
     const added = await Promise.all(Array.from({ length: 300 }, () => a.fetchAndAdd(counter, 1n)));
     expect(added).toEqual(Array.from({ length: 300 }, (_, at) => BigInt(at)));
   });
 
-  it('are not posted when they are given up before', async () => {
+  it('are not posted if they are aborted before', async () => {
     const [a, b] = makePair(few);
     const target = b.allocate(64);
     const first = Array.from({ length: 4 }, (_, at) => b.receive(target.slice(at, 1)));
@@ -75,7 +75,7 @@ describe('operations of a connection beyond the size of its queues', () => {
     expect([...target.bytes.subarray(0, 11)]).toEqual([1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 5]);
   });
 
-  it('are rejected by what is wrong with them, and the next has its turn', async () => {
+  it('are rejected with their own errors, and the next one is posted', async () => {
     const [a, b] = makePair(few);
     const there = b.allocate(8);
     const good = (): Promise<void> => a.write(new Uint8Array(8).fill(7), there.remote());
@@ -112,7 +112,7 @@ describe('operations of a connection beyond the size of its queues', () => {
   });
 });
 
-it('a connection that cannot be made leaves nothing behind', () => {
+it('a failed connect leaves no object behind', () => {
   const { context, protectionDomain, completionQueue } = makeVerbs();
   expect(() => new Connection(context, { capabilities: { maxGatherEntries: 99 } })).toThrow(
     'maxGatherEntries must be 0 to 16, got 99',
@@ -120,5 +120,5 @@ it('a connection that cannot be made leaves nothing behind', () => {
   expect(() => new Connection(context, { port: 9 })).toThrow(/port/);
   protectionDomain.close();
   completionQueue.close();
-  context.close(); // EBUSY, if anything were left
+  context.close(); // throws EBUSY if an object were left
 });

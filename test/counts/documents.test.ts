@@ -9,7 +9,7 @@ const { operations, recordedCounts } = (await import(
   recordedCounts(): Readonly<Record<string, { instructions: number; steps?: number }>>;
 };
 
-it('docs/performance.md has the counts that are recorded', () => {
+it('docs/performance.md has the recorded counts', () => {
   const document = readFileSync(new URL('docs/performance.md', root), 'utf8');
   const counts = recordedCounts();
   for (const [name, { what }] of Object.entries(operations)) {

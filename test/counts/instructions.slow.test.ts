@@ -1,4 +1,5 @@
-// The cost of operations, against the recorded counts: `npm run counts -- --record` records a count that a change has made smaller.
+// The cost of operations against the recorded counts: `npm run counts -- --record` records a count that a
+// change has reduced.
 import { describe, expect, it, type TestContext } from 'vitest';
 
 import { leaveOut, requireTool } from '../helpers/tools.ts';

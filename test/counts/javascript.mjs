@@ -1,5 +1,5 @@
-// The cost of a plain application loop in JavaScript, for a tool that counts instructions: OPERATION TIMES. Two boards of one
-// fabric, one thread that posts on both and polls both. See scripts/instruction_counts.mjs.
+// The cost of a plain application loop in JavaScript, for a tool that counts instructions: OPERATION TIMES. Two boards of one fabric; one
+// thread posts and polls on both. See scripts/instruction_counts.mjs.
 import { argv } from 'node:process';
 
 const { Access, Completion, CompletionStatus, Opcode, openDevice } = await import(
@@ -49,7 +49,7 @@ class Station {
   }
 }
 
-/** By name; each does one unit and so many. */
+/** By name; each executes one unit this many times. */
 const operations = {
   send: {
     units: 1,

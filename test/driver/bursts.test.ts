@@ -11,14 +11,14 @@ import {
 import { makeCommand } from '../helpers/command.ts';
 import { makeBoard, openDriver, type Backend } from '../helpers/backends.ts';
 
-// Boards on which a command comes to the device whole; test/hca/collect_buffer_burst says what that does there.
+// Boards that a command reaches in one transaction; test/hca/collect_buffer_burst tests its effect there.
 
 const shared: Backend = { name: 'emu:?progress=shared', options: { progress: 'shared' } };
 const registerBar = 0;
 const controlOffset = 0x10000;
 const registerOffset = 0x20000;
 
-/** Stores a command to an offset of a BAR as the driver does. */
+/** Stores a command at an offset of a BAR as the driver does. */
 function store(to: BoardFunction, bar: number, offset: number, command: Uint8Array): void {
   const memory = to.allocateMemory(command.length);
   new Uint8Array(memory.buffer).set(command);

@@ -38,7 +38,7 @@ interface Bench {
   queuePair: QueuePair;
   /** Posts SENDs, signaled or not. */
   post: (count: number, signaled?: boolean) => void;
-  /** Polls until `count` completions have come. */
+  /** Polls until `count` completions have arrived. */
   poll: (count: number) => Completion[];
 }
 
@@ -128,14 +128,14 @@ describeOnBackends('a completion queue', (backend) => {
     expect(come()).toMatchObject([{ type: EventType.completion, object: queue.number, reason: 0 }]);
     poll(3);
     expect(eventsOf(events)).toEqual([]);
-    // A completion that came before it was armed again counts too.
+    // A completion that arrived before the queue was armed again counts too.
     post(1);
     settle(board, backend, () => driver.device.board.advance() || true);
     queue.eventTaken();
     queue.arm();
     expect(come()).toMatchObject([{ type: EventType.completion, reason: 1 }]);
     poll(1);
-    // Only what is solicited, or fails.
+    // Only solicited or failed completions raise the event.
     queue.eventTaken();
     queue.arm(true);
     post(1);
@@ -297,7 +297,7 @@ describe('a completion queue', () => {
       other.post({ opcode: Opcode.send, signaled: true, wrId });
     }
     board.runUntilIdle();
-    // As when it was destroyed after the ring was searched for its completions.
+    // As when the queue pair is destroyed after the driver has searched the ring for its completions.
     driver.queuePairs.delete(queuePair.number);
     const completions = [new Completion(), new Completion()];
     expect(queue.poll(completions)).toBe(2);
@@ -320,7 +320,8 @@ describe('a completion queue', () => {
     board.runUntilIdle();
     expect(poll(1)).toHaveLength(1);
     queuePair.destroy();
-    // Numbers come round after all others were given: here the next queue pair stands for one that has this number.
+    // A number is reused after all others: here the next queue pair takes the role of one with the reused
+    // number.
     driver.queuePairs.set(queuePair.number, next);
     const entry = encode('completion_queue_entry', { queue_pair_number: queuePair.number, phase: 1 });
     new Uint8Array(queue.ring.buffer).set(entry, entry.length);
@@ -367,7 +368,7 @@ describe('a completion queue', () => {
     );
   });
 
-  it('is refused when all are in use, and frees its memory', () => {
+  it('is refused if all numbers are in use, and frees its memory', () => {
     const driver = openDriver(makeBoard(stepped, { completionQueues: 2 }));
     expect(driver.limits.completionQueues).toBe(1);
     const only = new CompletionQueue(driver, { entries: 1 });

@@ -5,15 +5,15 @@ import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { KICK_RECORD_BYTES, Opcode } from '../../lib/spec/index.ts';
 import { CommandBench } from '../helpers/command_bench.ts';
 
-/** Writes a command with so many bytes of payload: the records that came of it. */
+/** Writes a command with this many bytes of payload; returns the records of it. */
 function post(bench: CommandBench, queuePair: QueuePair, bytes: number): KickRecord[] {
   bench.writeWhole(bench.encode(queuePair, { opcode: Opcode.send, inlineData: new Uint8Array(bytes) }));
   return bench.settle();
 }
 
-// A record is stored where its line was asked for: not where something is wrong with that memory.
+// A record goes to the line requested for it; if that memory fails or is freed, no record is written.
 describe.each([0, 48, 96])('a ring of kick records, commands with %d B of payload', (bytes) => {
-  it('is turned off by a DMA that fails while it runs', () => {
+  it('is turned off if a DMA to it fails', () => {
     const bench = new CommandBench();
     const queuePair = bench.makeQueuePair();
     const { address } = bench.records.ring;
@@ -30,7 +30,7 @@ describe.each([0, 48, 96])('a ring of kick records, commands with %d B of payloa
     expect(bench.buffersInUse()).toBe(0);
   });
 
-  it('is not written when its memory is freed between two writes of a command', () => {
+  it('is not written if its memory is freed between two writes of a command', () => {
     const bench = new CommandBench();
     const queuePair = bench.makeQueuePair();
     const { ring } = bench.records;
@@ -39,7 +39,8 @@ describe.each([0, 48, 96])('a ring of kick records, commands with %d B of payloa
     const lines = Array.from({ length: Math.ceil(command.bytes.length / 64) }, (_, line) => line * 64);
     const first = lines.shift()!;
     const begin = command.bytes.subarray(first, first + 64);
-    bench.write(command.offset, begin.subarray(0, 8)); // its length is known: the last line may complete it
+    // its length is known, so the last line may complete it
+    bench.write(command.offset, begin.subarray(0, 8));
     for (const at of lines.reverse()) bench.write(command.offset + at, command.bytes.subarray(at, at + 64));
     bench.board.runUntilIdle();
     bench.driver.device.free(ring);

@@ -1,4 +1,5 @@
-// Kicks by the kick records of an open function, which every backend has: functions of a stepped board.
+// Observes kicks by the kick records of an open function, which works with every backend; here on functions
+// of a stepped board.
 import { expect, it } from 'vitest';
 
 import { showKicks } from '../../lib/cli/observe/kicks.ts';
@@ -26,7 +27,7 @@ const completions = Array.from({ length: 4 }, () => new Completion());
 const functionsOf = (kicks: readonly Kick[]): number[] =>
   kicks.map(({ underlyingFunction }) => underlyingFunction);
 
-it("takes the kicks of all functions by the control function's ring, as an observer sees them", () => {
+it("reports the kicks of all functions through the control function's ring, as to an observer", () => {
   const [control, one, two] = makeFunctions(3) as [Verbs, Verbs, Verbs];
   const pairs = [control, one, two].map((verbs) => makePair(verbs));
   const watch = watchOf(control);
@@ -45,7 +46,7 @@ it("takes the kicks of all functions by the control function's ring, as an obser
   expect(functionRegister(control, 'kick_records_written')).toEqual([12n]);
 });
 
-it('takes those of another function alone, and leaves each its own ring', async () => {
+it('reports only its own kicks for another function, and leaves other rings unchanged', async () => {
   const [control, one, two] = makeFunctions(3) as [Verbs, Verbs, Verbs];
   const pairs = [one, two].map((verbs) => makePair(verbs));
   const all = watchOf(control);
@@ -61,7 +62,7 @@ it('takes those of another function alone, and leaves each its own ring', async 
   expect(functionsOf(all.take())).toEqual([2]);
 });
 
-it('loses what it does not take in time and is told how many records, and the device goes on', () => {
+it('loses records that it does not read in time, reports how many, and the device continues', () => {
   const [control, one] = makeFunctions(2) as [Verbs, Verbs];
   const pair = makePair(one);
   const watch = watchOf(control, 3);
@@ -73,7 +74,7 @@ it('loses what it does not take in time and is told how many records, and the de
   expect(functionRegister(control, 'kick_records_dropped')).toEqual([32n]);
 });
 
-it('is not offered to another function for all', async () => {
+it('does not let another function observe all functions', async () => {
   const [, one] = makeFunctions(2) as [Verbs, Verbs];
   await expect(one.context.kicks({ allFunctions: true }).next()).rejects.toMatchObject({
     code: 'EPERM',
@@ -83,7 +84,7 @@ it('is not offered to another function for all', async () => {
   });
 });
 
-it('yields the kicks of all functions to the program that has the control function', async () => {
+it('leaves the kicks of all functions to the program that has the control function', async () => {
   const [control, one] = makeFunctions(2) as [Verbs, Verbs];
   const pair = makePair(one);
   const kicks = control.context.kicks({ allFunctions: true });
@@ -93,7 +94,7 @@ it('yields the kicks of all functions to the program that has the control functi
   await kicks.return();
 });
 
-it('is shown a line each, with what it lost, until it is interrupted', async () => {
+it('prints a line for each kick, and the losses, until it is interrupted', async () => {
   const [control, one] = makeFunctions(2) as [Verbs, Verbs];
   const pair = makePair(one);
   const watch = watchOf(control, 3);
@@ -102,7 +103,7 @@ it('is shown a line each, with what it lost, until it is interrupted', async () 
   let text = '';
   const output = new Output({ out: (part) => (text += part), error: () => undefined }, false);
   const shown = showKicks(output, 'vfio:0000:01:00.0', control.context.driver.device, watch, end.signal);
-  send(pair); // tells of the two that were dropped
+  send(pair); // the first record reports the two dropped ones
   end.abort();
   await shown;
   const lines = text.trimEnd().split('\n');

@@ -1,4 +1,4 @@
-// A command of which the device has seen nothing: all its writes were lost, and no other one follows that would show it.
+// A command that the device has never seen: all its writes were lost, and no later command reveals it.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Stall } from '../../lib/driver/stall.ts';
@@ -12,7 +12,7 @@ const commandBar = 2;
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
 afterEach(() => vi.useRealTimers());
 
-/** A second of the device, and of the driver. */
+/** A second of device time and of driver time. */
 function pass({ board }: Verbs): void {
   board.advanceTime(second);
   vi.advanceTimersByTime(1000);
@@ -31,20 +31,20 @@ function makeEnds(): { verbs: Verbs; from: End; to: End } {
 const post = ({ queuePair }: End): void =>
   queuePair.postSend({ opcode: Opcode.send, wrId: 7, signaled: true, inlineData: new Uint8Array(64) });
 
-/** Completions of the send that were there. */
+/** Available completions of the send. */
 const sent = (end: End): CompletionStatus[] =>
   settle(end)
     .filter(({ wrId }) => wrId === 7)
     .map(({ status }) => status);
 
 describe('a command whose writes are all lost', () => {
-  it('is found within two seconds by the driver, which has the device fetch it', () => {
+  it('is found within two seconds by the driver, which makes the device fetch it', () => {
     const { verbs, from } = makeEnds();
     const fault = verbs.board.inject({ kind: 'drop', bar: commandBar, count: 2 });
     post(from);
     verbs.board.runUntilIdle();
     expect(verbs.board.injected(fault)).toBe(2);
-    verbs.board.advanceTime(10 * second); // nothing in the device finds it
+    verbs.board.advanceTime(10 * second); // no block of the device finds it
     expect(sent(from)).toEqual([]);
     pass(verbs);
     pass(verbs);
@@ -85,7 +85,7 @@ describe('a command whose writes are all lost', () => {
   });
 });
 
-describe('a queue without progress for long', () => {
+describe('a queue without progress', () => {
   it('is announced less and less often, down to every 64 checks', () => {
     const stall = new Stall();
     const told = Array.from({ length: 260 }, (_, look) => [look, stall.look(true, 5)] as const);
@@ -108,7 +108,7 @@ describe('a queue without progress for long', () => {
   it('is not changed by announcements: requests that wait for the peer are not sent again', () => {
     const { verbs, from } = makeEnds();
     post(from);
-    // Nothing is left to receive the next one: it is refused with RNR NAK for ever.
+    // No receive is left for the next one, so it is refused with RNR NAK forever.
     expect(sent(from)).toEqual([CompletionStatus.success]);
     post(from);
     for (let seconds = 0; seconds < 5; seconds += 1) pass(verbs);

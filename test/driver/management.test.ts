@@ -111,7 +111,7 @@ describeOnBackends('management commands', (backend) => {
     expect(new QueuePair(driver, { protectionDomain, sendQueue }).number).not.toBe(made[3]!.number);
   });
 
-  it('refuse wrong sizes without asking the device', () => {
+  it('refuse wrong sizes without a command to the device', () => {
     const driver = openDriver(makeBoard(backend));
     const protectionDomain = new ProtectionDomain(driver.management);
     for (const [sizes, attribute] of [
@@ -126,7 +126,7 @@ describeOnBackends('management commands', (backend) => {
     }
   });
 
-  it('know all services, and refuse commands that the device does not know', () => {
+  it('know all services, and refuse unknown commands', () => {
     const driver = openDriver(makeBoard(backend));
     const protectionDomain = new ProtectionDomain(driver.management);
     for (const serviceType of [ServiceType.unreliableConnection, ServiceType.unreliableDatagram]) {
@@ -140,7 +140,7 @@ describeOnBackends('management commands', (backend) => {
     );
   });
 
-  it('carry page lists of more than one mailbox page', () => {
+  it('pass page lists of more than one mailbox page', () => {
     const driver = openDriver(makeBoard(backend));
     const protectionDomain = new ProtectionDomain(driver.management);
     const queuePair = new QueuePair(driver, {

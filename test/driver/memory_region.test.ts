@@ -36,7 +36,7 @@ describeOnBackends('memory regions', (backend) => {
   it('cover ranges of any alignment and length by few pages', () => {
     const { management } = openDriver(makeBoard(backend));
     const domain = new ProtectionDomain(management);
-    // The device does not look at the memory before it is used.
+    // The device does not read the memory before it is used.
     for (const [address, length] of [
       [0x1_0000_0000n, 1],
       [0x1_0000_0fffn, 2],

@@ -1,5 +1,6 @@
-// Writes of two commands that are mixed in one virtual collect buffer, as by two writers that know nothing of each other. Commands
-// that ask for the doorbell checksum deliver no byte of the other (US8589610: a checksum of the contents of the buffers).
+// The writes of two commands are mixed in one virtual collect buffer, as by two writers that do not know of
+// each other. A command with the doorbell checksum delivers no byte of the other one (US8589610: a checksum
+// of the contents of the buffers).
 import { describe, expect, it } from 'vitest';
 
 import type { EmulatedBoard } from '../../lib/board/addon.ts';
@@ -25,13 +26,13 @@ interface Piece {
   readonly bytes: Uint8Array;
 }
 
-/** How the writes of a command come apart, and how those of two meet. */
+/** How the writes of a command are split, and how those of two commands are interleaved. */
 interface Mixing {
   readonly pieces: (random: Random, command: WrittenCommand) => Piece[];
   readonly mixed: (random: Random, one: Piece[], other: Piece[]) => Piece[];
 }
 
-/** Pieces of a command that end at each line, and where `most` bytes are full. */
+/** Pieces of a command, split at each line and after `most` bytes. */
 function cut({ offset, bytes }: WrittenCommand, most: () => number): Piece[] {
   const pieces: Piece[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -48,7 +49,8 @@ function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
 }
 
 const mixings: Readonly<Record<string, Mixing>> = {
-  // Pieces of any size in any order, some of them twice; segment 0 of the other, which tells the two apart, comes last.
+  // Pieces of any size in any order, some of them repeated; segment 0 of the other command, which
+  // distinguishes the two, arrives last.
   adversarial: {
     pieces: (random, command) => {
       const pieces = cut(command, () => 4 << random.below(5));
@@ -60,7 +62,8 @@ const mixings: Readonly<Record<string, Mixing>> = {
       return [...shuffled(random, [...one, ...early]), ...other.filter(begins)];
     },
   },
-  // Lines, or what a processor has of them when it evicts a buffer before it is full; each writer's in its order, or nearly.
+  // Lines, or the parts that a processor evicts from a buffer before it is full; each writer's lines in
+  // order, or nearly.
   'write combining': {
     pieces: (random, command) => cut(command, () => (random.below(4) === 0 ? 8 << random.below(3) : line)),
     mixed: (random, one, other) => {
@@ -76,7 +79,7 @@ const mixings: Readonly<Record<string, Mixing>> = {
   },
 };
 
-/** A board of one virtual collect buffer; two connected pairs, whose senders share it. */
+/** A board with one virtual collect buffer, and two connected pairs whose senders share it. */
 function makeSenders(random: Random): { board: EmulatedBoard; written: WrittenCommand[]; ends: End[][] } {
   const board = makeBoard(stepped, { underlyingFunctions: 1, virtualCollectBuffers: 1 });
   const written: WrittenCommand[] = [];
@@ -107,11 +110,14 @@ function makeSenders(random: Random): { board: EmulatedBoard; written: WrittenCo
 interface Outcome {
   readonly foreign: number;
   readonly succeeded: number;
-  /** Commands that the checksum kept from executing. */
+  /** Commands that were not executed because of their checksum. */
   readonly mismatches: number;
 }
 
-/** Bytes that were delivered with status success and were not sent, of two commands whose writes are mixed by a seed. */
+/**
+ * The number of bytes that were delivered with status success but never sent; the writes of two commands are
+ * interleaved by a seed.
+ */
 function foreignBytes(seed: number, { pieces, mixed }: Mixing): Outcome {
   const random = new Random(seed);
   const { board, written, ends } = makeSenders(random);
@@ -145,7 +151,7 @@ function foreignBytes(seed: number, { pieces, mixed }: Mixing): Outcome {
 }
 
 describe.each(Object.entries(mixings))('two commands mixed in one buffer: %s', (__, mixing) => {
-  it('deliver no byte of each other, and both are sent', () => {
+  it('deliver no byte of each other, and both execute', () => {
     const outcomes = Array.from({ length: seeds }, (_, index) => ({
       seed: index + 1,
       ...foreignBytes(index + 1, mixing),
@@ -174,7 +180,7 @@ describe('the secret of a queue pair', () => {
     write(forged);
     expect(settle(from!)).toEqual([]);
     expect(functionRegister(from!.verbs, 'checksum_mismatches')).toEqual([1n]);
-    // The driver hears of it and has the command fetched, which has the right one.
+    // The driver gets the refusal event and has the device fetch the command, which has the right checksum.
     from!.verbs.context.driver.events.collect();
     expect(settle(from!).map(({ wrId, status }) => [wrId, status])).toContainEqual([
       0,

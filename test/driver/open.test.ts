@@ -76,7 +76,7 @@ describeOnBackends('opening a function', (backend) => {
     it('refuses a second driver of a function', () => {
       const board = makeBoard(backend);
       openDriver(board);
-      // On PCIe the system refuses it, before the device is asked.
+      // On PCIe the kernel refuses it before the device is accessed.
       const message = /^underlying function 0 already has a driver$|: Device or resource busy; /;
       expect(() => new HcaDriver(board.open(0))).toThrow(
         expect.objectContaining({ code: 'EBUSY', message: expect.stringMatching(message) as string }),
@@ -107,14 +107,14 @@ describeOnBackends('opening a function', (backend) => {
     });
     expect(errorOf(() => driver.device.page.read32(UNDERLYING_FUNCTION_STATUS_OFFSET)).code).toBe('ENODEV');
     board.inject({ kind: 'drop', count: 0 });
-    const opcode = 64; // query_function: its doorbell is lost, so that only reading tells
+    const opcode = 64; // query_function: its doorbell is lost, so only a read detects the removal
     expect(errorOf(() => driver.management.execute({ verb: 'queryDevice', opcode })).code).toBe('ENODEV');
     expect(() => driver.close()).not.toThrow();
   });
 });
 
 describe('the number of a function', () => {
-  /** As the backend tells it of a PCI function in a slot of its own. */
+  /** As the backend reports it for a PCI function in a slot of its own. */
   const told = (opened: BoardFunction): BoardFunction =>
     new Proxy(opened, {
       get: (target, property) => {

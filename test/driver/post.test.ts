@@ -47,7 +47,7 @@ const mappings: readonly BoardOptions[] = [
 ];
 
 describeOnBackends('posting', (backend) => {
-  // A test does not choose how stores become transactions on their way to a board on PCIe.
+  // On a board on PCIe the test cannot choose how stores are split into transactions.
   it.each(backend.boards === undefined ? mappings : [{}])(
     'executes commands of every length in order, with their checksums: %j',
     (options) => {
@@ -140,7 +140,7 @@ describe('a send queue', () => {
     expect(queuePair.sendQueue.nextSequenceNumber).toBe(0);
   });
 
-  it('posts a batch up to the request that is wrong, and says how many', () => {
+  it('posts a batch up to the first invalid request, and reports how many', () => {
     const bench = new CommandBench();
     const queuePair = bench.makeQueuePair();
     const good = { opcode: Opcode.send };
@@ -164,54 +164,57 @@ describe('a send queue', () => {
     expect(sent.length).toBe(0x1_0000 + 20);
   });
 
-  it.each([0, 1, 3, 7, 15, 16])('holds the command that is written, %i gather entries', (count) => {
-    const bench = new CommandBench();
-    const queuePair = bench.makeQueuePair();
-    const gather = Array.from({ length: count }, (_, index) => ({ ...entry, length: index }));
-    const { bytes } = bench.encode(queuePair, {
-      opcode: count % 2 === 0 ? Opcode.rdmaRead : Opcode.rdmaWrite,
-      gather,
-      signaled: true,
-      fence: count === 3,
-      solicited: count === 7,
-      immediateData: 0xfedc_ba98,
-      remote: { key: 0x8000_0001, addressLow: 0xffff_fff0, addressHigh: 0x7fff },
-      compareAdd: 0x2_0000_0001n,
-      swap: 0x4_0000_0003n,
-      addressHandle: { number: 5 },
-      destinationQueuePair: 6,
-      queueKey: 0x9000_0007,
-    });
-    expect(decode('command_header', bytes.slice(0, 64))).toEqual({
-      opcode: count % 2 === 0 ? Opcode.rdmaRead : Opcode.rdmaWrite,
-      queue_pair_number: queuePair.number,
-      send_queue_sequence_number: 0,
-      length: 16 * count,
-      quality_of_service_level: 0,
-      version: 1,
-      signaled: 1,
-      fence: count === 3 ? 1 : 0,
-      solicited: count === 7 ? 1 : 0,
-      inline_data: 0,
-      checksum_enable: 0,
-      gather_count: count,
-      checksum: 0,
-      immediate_data: 0xfedc_ba98,
-      remote_key: 0x8000_0001,
-      remote_address: 0x7fff_ffff_fff0n,
-      compare_add: 0x2_0000_0001n,
-      swap: 0x4_0000_0003n,
-      address_handle: 5,
-      destination_queue_pair: 6,
-      queue_key: 0x9000_0007,
-    });
-    for (const [index, { length }] of gather.entries()) {
-      const at = 64 + 16 * index;
-      expect(decode('gather_entry', bytes.slice(at, at + 16))).toEqual({
-        address: 0x1_0000_1000n,
-        length,
-        local_key: 0x55,
+  it.each([0, 1, 3, 7, 15, 16])(
+    'holds the same command that is written to the VCB, %i gather entries',
+    (count) => {
+      const bench = new CommandBench();
+      const queuePair = bench.makeQueuePair();
+      const gather = Array.from({ length: count }, (_, index) => ({ ...entry, length: index }));
+      const { bytes } = bench.encode(queuePair, {
+        opcode: count % 2 === 0 ? Opcode.rdmaRead : Opcode.rdmaWrite,
+        gather,
+        signaled: true,
+        fence: count === 3,
+        solicited: count === 7,
+        immediateData: 0xfedc_ba98,
+        remote: { key: 0x8000_0001, addressLow: 0xffff_fff0, addressHigh: 0x7fff },
+        compareAdd: 0x2_0000_0001n,
+        swap: 0x4_0000_0003n,
+        addressHandle: { number: 5 },
+        destinationQueuePair: 6,
+        queueKey: 0x9000_0007,
       });
-    }
-  });
+      expect(decode('command_header', bytes.slice(0, 64))).toEqual({
+        opcode: count % 2 === 0 ? Opcode.rdmaRead : Opcode.rdmaWrite,
+        queue_pair_number: queuePair.number,
+        send_queue_sequence_number: 0,
+        length: 16 * count,
+        quality_of_service_level: 0,
+        version: 1,
+        signaled: 1,
+        fence: count === 3 ? 1 : 0,
+        solicited: count === 7 ? 1 : 0,
+        inline_data: 0,
+        checksum_enable: 0,
+        gather_count: count,
+        checksum: 0,
+        immediate_data: 0xfedc_ba98,
+        remote_key: 0x8000_0001,
+        remote_address: 0x7fff_ffff_fff0n,
+        compare_add: 0x2_0000_0001n,
+        swap: 0x4_0000_0003n,
+        address_handle: 5,
+        destination_queue_pair: 6,
+        queue_key: 0x9000_0007,
+      });
+      for (const [index, { length }] of gather.entries()) {
+        const at = 64 + 16 * index;
+        expect(decode('gather_entry', bytes.slice(at, at + 16))).toEqual({
+          address: 0x1_0000_1000n,
+          length,
+          local_key: 0x55,
+        });
+      }
+    },
+  );
 });

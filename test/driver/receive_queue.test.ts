@@ -37,7 +37,7 @@ const scatterOf = (count: number, from = 0): GatherEntry[] =>
     localKey: 0x9000_0000 + from + index,
   }));
 
-/** A completion of these fields of a completion queue entry; the others are zero. */
+/** A completion with these fields of a completion queue entry; the others are zero. */
 function completionOf(fields: Readonly<Record<string, number>>): Completion {
   const completion = new Completion();
   completion.read(new Int32Array(encode('completion_queue_entry', fields).slice().buffer), 0);
@@ -48,7 +48,7 @@ function makeQueue(sizes: ReceiveQueueSizes): ReceiveQueue {
   return new ReceiveQueue(openDriver(makeBoard(stepped)).device, sizes);
 }
 
-/** An open function that writes down which of its methods are called. */
+/** An open function that records the names of its called methods. */
 function recording(board: BoardFunction): { board: BoardFunction; calls: unknown[][] } {
   const calls: unknown[][] = [];
   const recorded = new Proxy(board, {
@@ -64,7 +64,7 @@ function recording(board: BoardFunction): { board: BoardFunction; calls: unknown
   return { board: recorded, calls };
 }
 
-/** The blocks of the device that read receive queues, on a copy of what the driver has stored. */
+/** The blocks of the device that read receive queues, on a copy of the memory that the driver has written. */
 class Reader {
   private readonly port: ReceiveQueuePort = makeReceiveQueues();
   private readonly bytes = new Uint8Array(this.port.memory);
@@ -86,12 +86,12 @@ class Reader {
     });
   }
 
-  /** Goes on as if all work requests before this one were done. */
+  /** Continues as if all work requests before this one were complete. */
   startAt(sequenceNumber: number): void {
     this.port.setPosition(1, this.number, sequenceNumber & 0xffff);
   }
 
-  /** The next work request that is posted: its descriptor and its entry. */
+  /** The next posted work request: its descriptor and its entry. */
   take(): (Descriptor & ReturnType<ReceiveQueuePort['entry']>) | null {
     this.copy();
     const descriptor = this.port.take(1, this.number);
@@ -113,7 +113,7 @@ class Reader {
     return { ...descriptor, ...entry };
   }
 
-  /** Copies the queue's memories, and gives where they begin. */
+  /** Copies the queue's memories, and returns their addresses. */
   private copy(): number[] {
     const { references, entryArea, tail } = this.queue;
     let next = page;
@@ -229,7 +229,7 @@ describe('a receive queue', () => {
     [{ entries: 1.5, scatterEntries: 1 }, 'maxReceiveWorkRequests', '1 to 32768'],
     [{ entries: 1, scatterEntries: 17 }, 'maxScatterEntries', '0 to 16'],
     [{ entries: 1, scatterEntries: -1 }, 'maxScatterEntries', '0 to 16'],
-  ])('refuses sizes beyond what the device has: %j', (sizes, attribute, expected) => {
+  ])("refuses sizes beyond the device's limits: %j", (sizes, attribute, expected) => {
     const driver = openDriver(makeBoard(stepped));
     expect(() => new UnansweredQueuePair(driver, sendQueue, { receiveQueue: sizes })).toThrow(
       expect.objectContaining({ code: 'EINVAL', verb: 'createQueuePair', attribute, expected }),
@@ -296,7 +296,7 @@ describe('a receive queue', () => {
 });
 
 describeOnBackends('a queue pair with a receive queue', (backend) => {
-  /** A queue pair, and what of the board's methods is called from now on. */
+  /** A queue pair, and the methods of the board that are called from now on. */
   function makeReceiver(receiveQueue?: ReceiveQueueSizes): {
     driver: HcaDriver;
     queuePair: QueuePair;
@@ -310,7 +310,7 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
   }
   const sizes = { entries: 64, scatterEntries: 4 };
 
-  it.each([1, 64, 32768])('is made with %i entries, and destroyed', (entries) => {
+  it.each([1, 64, 32768])('is created with %i entries, and destroyed', (entries) => {
     const { queuePair } = makeReceiver({ entries, scatterEntries: 4 });
     expect(queuePair.query().state).toBe(QueuePairState.readyToSend);
     queuePair.destroy();
@@ -324,7 +324,7 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
     expect(queuePair.receiveQueue!.outstanding).toBe(40);
   });
 
-  it('tells the device of receives in the error state, and only there', () => {
+  it('rings the doorbell for receives in the error state only', () => {
     const { driver, queuePair, calls } = makeReceiver(sizes);
     const doorbells = (work: () => void): unknown[][] => {
       calls.length = 0;
@@ -343,7 +343,7 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
     expect(doorbells(() => queuePair.postReceive({}))).toEqual([]);
     queuePair.modify({ state: QueuePairState.error });
     expect(doorbells(() => queuePair.postReceive({}))).toEqual([[queuePair.number, 2]]);
-    // The device took every doorbell: an access that it refuses is counted.
+    // The device accepted every doorbell: it counts refused accesses.
     expect(driver.device.page.read32(UNDERLYING_FUNCTION_READS_REFUSED_OFFSET)).toBe(0);
     queuePair.destroy();
     queuePair.failed();
@@ -368,14 +368,15 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
       queuePair.complete(flushed);
       expect(flushed.wrId).toBe(7 + sequenceNumber);
     }
-    // Once: what was posted before the host knew is flushed now, what comes later by a doorbell of its own.
+    // One doorbell: work requests posted before the host learned of the error are flushed now, each later one
+    // by its own doorbell.
     expect(calls.map(([method]) => method)).toEqual(['write64']);
     queuePair.postReceive({});
     expect(calls).toHaveLength(2);
   });
 
   it.each([ServiceType.unreliableConnection, ServiceType.unreliableDatagram])(
-    'of an unreliable service goes on receiving when a send has failed: service %i',
+    'of an unreliable service keeps receiving after a send has failed: service %i',
     (serviceType) => {
       const { board, calls } = recording(makeBoard(backend).open(0));
       const driver = closing(new HcaDriver(board));

@@ -17,9 +17,9 @@ function segment0(fields: Readonly<Record<string, number>>): Uint8Array {
 interface Case {
   readonly name: string;
   readonly refusal: Refusal;
-  /** Writes what is refused. */
+  /** Performs the refused write. */
   readonly write: (bench: CommandBench, command: WrittenCommand, queuePairNumber: number) => void;
-  /** Where the refused write began, from the begin of the page. */
+  /** Offset of the refused write in the page. */
   readonly offset: number;
 }
 
@@ -90,48 +90,45 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe.each(['masked', 'direct'] as const)(
-  'what is refused, scoreboard variant %s',
-  (scoreboardVariant) => {
-    it.each(cases)('$name', ({ refusal, write, offset }) => {
-      const bench = new CommandBench({ scoreboardVariant });
-      const queuePair = bench.makeQueuePair();
-      const buffer = queuePair.virtualCollectBuffer;
-      const command = bench.encode(queuePair, { opcode: Opcode.send, inlineData: payload, checksum: true });
-      bench.settle();
-      bench.events();
-      write(bench, command, queuePair.number);
-      expect(bench.settle()).toEqual([]);
-      expect(bench.inspect(buffer)).toMatchObject({ state: VirtualCollectBufferState.error, refusal });
-      expect(bench.buffersInUse()).toBe(0);
-      // It stays so, and says no more, until it is cancelled.
-      const dropped = bench.register('writes_dropped');
-      bench.writeWhole(command);
-      expect(bench.register('writes_dropped')).toBe(dropped + 2n);
-      expect(bench.settle()).toEqual([]);
-      buffer.cancel();
-      expect(bench.inspect(buffer).state).toBe(VirtualCollectBufferState.free);
-      bench.writeWhole(command);
-      expect(sentBy(queuePair, bench.settle())).toEqual([0]);
-      expect(bench.buffersInUse()).toBe(0);
-      expect(bench.events()).toMatchObject([
-        { name: 'virtualCollectBufferError', object: buffer.number, reason: refusal, offset },
-      ]);
-    });
+describe.each(['masked', 'direct'] as const)('refused writes, scoreboard variant %s', (scoreboardVariant) => {
+  it.each(cases)('$name', ({ refusal, write, offset }) => {
+    const bench = new CommandBench({ scoreboardVariant });
+    const queuePair = bench.makeQueuePair();
+    const buffer = queuePair.virtualCollectBuffer;
+    const command = bench.encode(queuePair, { opcode: Opcode.send, inlineData: payload, checksum: true });
+    bench.settle();
+    bench.events();
+    write(bench, command, queuePair.number);
+    expect(bench.settle()).toEqual([]);
+    expect(bench.inspect(buffer)).toMatchObject({ state: VirtualCollectBufferState.error, refusal });
+    expect(bench.buffersInUse()).toBe(0);
+    // The VCB stays in error, and raises no further event, until it is cancelled.
+    const dropped = bench.register('writes_dropped');
+    bench.writeWhole(command);
+    expect(bench.register('writes_dropped')).toBe(dropped + 2n);
+    expect(bench.settle()).toEqual([]);
+    buffer.cancel();
+    expect(bench.inspect(buffer).state).toBe(VirtualCollectBufferState.free);
+    bench.writeWhole(command);
+    expect(sentBy(queuePair, bench.settle())).toEqual([0]);
+    expect(bench.buffersInUse()).toBe(0);
+    expect(bench.events()).toMatchObject([
+      { name: 'virtualCollectBufferError', object: buffer.number, reason: refusal, offset },
+    ]);
+  });
 
-    it.each(cases)('$name: the driver that hears of it has the command fetched', ({ write }) => {
-      const bench = new CommandBench({ scoreboardVariant });
-      const queuePair = bench.makeQueuePair();
-      const command = bench.encode(queuePair, { opcode: Opcode.send, inlineData: payload, checksum: true });
-      write(bench, command, queuePair.number);
-      expect(bench.settle()).toEqual([]);
-      expect(bench.events()).toHaveLength(1);
-      expect(sentBy(queuePair, bench.settle())).toEqual([0]);
-      expect(bench.inspect(queuePair.virtualCollectBuffer).state).toBe(VirtualCollectBufferState.free);
-      expect(bench.events()).toEqual([]);
-    });
-  },
-);
+  it.each(cases)('$name: the driver gets the event and makes the device fetch the command', ({ write }) => {
+    const bench = new CommandBench({ scoreboardVariant });
+    const queuePair = bench.makeQueuePair();
+    const command = bench.encode(queuePair, { opcode: Opcode.send, inlineData: payload, checksum: true });
+    write(bench, command, queuePair.number);
+    expect(bench.settle()).toEqual([]);
+    expect(bench.events()).toHaveLength(1);
+    expect(sentBy(queuePair, bench.settle())).toEqual([0]);
+    expect(bench.inspect(queuePair.virtualCollectBuffer).state).toBe(VirtualCollectBufferState.free);
+    expect(bench.events()).toEqual([]);
+  });
+});
 
 describe('an incomplete command', () => {
   it('is dropped by a cancel, without residue', () => {
@@ -149,7 +146,7 @@ describe('an incomplete command', () => {
     expect(bench.register('commands_cancelled')).toBe(100n);
   });
 
-  it('raises an event when it is older than the limit, once, and can still be finished', () => {
+  it('raises one event when it is older than the limit, and can still be completed', () => {
     const bench = new CommandBench();
     const limit = registerNamed(blockNamed('control'), 'half_written_limit').offset;
     bench.driver.device.controlPage!.write64(limit, 1000n);
@@ -190,7 +187,7 @@ describe('an incomplete command', () => {
 });
 
 describe("another function's", () => {
-  it('virtual collect buffers drop what is written through this BAR, counted', () => {
+  it('virtual collect buffers drop and count writes through this BAR', () => {
     const bench = new CommandBench();
     const guest = closing(new HcaDriver(bench.board.open(1)));
     const { queuePair } = new UnansweredQueuePair(guest, { entries: 4, gatherEntries: 0, inlineBytes: 64 });
@@ -215,7 +212,7 @@ describe("another function's", () => {
     });
   });
 
-  it('register pages read all ones, and drop what is written', () => {
+  it('register pages read all ones, and drop writes', () => {
     const bench = new CommandBench();
     const [region] = bench.driver.device.regions.all.filter(({ pages }) => pages === 8);
     const at = region!.offset + region!.pageStride;

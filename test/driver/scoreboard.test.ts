@@ -7,7 +7,9 @@ import { CommandBench, type WrittenCommand } from '../helpers/command_bench.ts';
 const line = 64;
 const dword = 4;
 
-/** The rows of the patent's example (US8589610, scoreboard example): offsets of the 8 B segments that a write brings. */
+/**
+ * The rows of the patent's example (US8589610, scoreboard example): offsets of the 8 B segments of a write.
+ */
 const rows: readonly (readonly [first: number, last: number])[] = [
   [0x10, 0x10],
   [0x20, 0x38],
@@ -110,7 +112,7 @@ const plan = fc
       .map((piece, index) => ({ piece, key: order[index]! }))
       .sort((one, other) => one.key - other.key)
       .map(({ piece }) => piece);
-    // A piece is repeated only while another one is still to come.
+    // A piece is repeated only while another one is missing.
     for (const repeat of repeats) {
       const at = repeat % ordered.length;
       if (at + 1 < ordered.length) ordered.splice(at + 1, 0, ordered[at]!);
@@ -119,7 +121,7 @@ const plan = fc
   });
 
 describe.each(['masked', 'direct'] as const)('scoreboard variant %s', (scoreboardVariant) => {
-  it('kicks every command once, at the write that completes it, in whatever pieces and order it comes', () => {
+  it('kicks every command once, at the write that completes it, for any pieces and order', () => {
     const bench = new CommandBench({ scoreboardVariant });
     const queuePair = bench.makeQueuePair();
     fc.assert(

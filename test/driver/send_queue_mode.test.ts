@@ -5,7 +5,7 @@ import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { KickOrigin, KickRecordType, Opcode } from '../../lib/spec/index.ts';
 import { CommandBench, sentBy, type WrittenCommand } from '../helpers/command_bench.ts';
 
-/** So few that half-written commands soon hold them all. */
+/** So few that half-written commands soon occupy all of them. */
 const few = {
   underlyingFunctions: 1,
   physicalCollectBuffers: 4,
@@ -56,7 +56,7 @@ it('a command without a buffer is fetched from the send queue', () => {
     [KickRecordType.sent, KickOrigin.scheduled, 200],
   ]);
   expect(bench.register('send_queue_mode_kicks')).toBe(1n);
-  // With a buffer again, the direct way is open again.
+  // As soon as a buffer is free, commands execute directly again.
   hog.release();
   bench.writeWhole(bench.encode(queuePair, { opcode: Opcode.send }));
   expect(bench.settle().map(({ origin }) => origin)).toEqual([KickOrigin.collected, KickOrigin.collected]);
@@ -69,7 +69,7 @@ const action = fc.record({
   value: fc.nat({ max: 256 }),
 });
 
-/** An application's queue pair, each with a VCB of its own: a command may be half-written while others post. */
+/** A queue pair of an application, each with its own VCB: a command may be half-written while others post. */
 class Sender {
   posted = 0;
   readonly queuePair: QueuePair;
@@ -86,7 +86,7 @@ class Sender {
     this.bench.writeWhole(this.encode(length));
   }
 
-  /** Writes the begin of a command. */
+  /** Writes the beginning of a command. */
   late(length: number): void {
     this.finish();
     const command = this.encode(length);
@@ -146,7 +146,7 @@ describe('send queue mode', () => {
       }),
       { numRuns: 60 },
     );
-    // Both ways were taken.
+    // Commands were executed directly, and through the send queue.
     expect(modes.sendQueueMode).toBeGreaterThan(0);
     expect(modes.direct).toBeGreaterThan(0);
   });

@@ -1,4 +1,5 @@
-// A write of a command that is lost or damaged on its way: the command lies in its send queue too, and is brought from there.
+// A write of a command is lost or damaged on its way. The command is also in its send queue, from which the
+// device fetches it.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { FaultRule } from '../../lib/board/faults.ts';
@@ -20,7 +21,7 @@ const faults: [string, Partial<FaultRule>][] = [
 ];
 const commandBar = 2;
 
-/** Bytes of the inline data of each command, and which of the commands' lines of 64 B it happens to. */
+/** Bytes of the inline data of each command, and the line of 64 B of the command that is lost or damaged. */
 const streams: [number[], number][] = [
   [[0, 0, 0, 0], 1],
   [[64, 0, 0, 0], 0],
@@ -36,12 +37,14 @@ function post({ queuePair }: End, wrId: number, bytes: number, checksum = true):
     opcode: Opcode.send,
     wrId,
     signaled: true,
-    checksum, // without, a command whose beginning is lost might go out with what another one wrote behind it
+    // without a checksum, a command whose beginning is lost might execute with the following bytes of another
+    // writer
+    checksum,
     inlineData: new Uint8Array(bytes).fill(wrId + 1),
   });
 }
 
-/** Receives of the peer, each into a place of its own. */
+/** Receives of the peer, each with separate memory. */
 function receive({ queuePair, verbs }: End, count: number): Uint8Array {
   const region = verbs.protectionDomain.allocate(count * 256);
   for (let index = 0; index < count; index++) {
@@ -64,7 +67,7 @@ function withFault(lengths: number[], nth: number, rule: Partial<FaultRule>, che
     return sends(settle(from));
   });
   expect(verbs.board.injected(fault)).toBe(1);
-  // The application does nothing more: the device and the driver find it within their times.
+  // The application makes no more calls: the device and the driver find the command within their time limits.
   verbs.board.advanceTime(2 * second);
   verbs.board.runUntilIdle();
   vi.advanceTimersByTime(1000);
@@ -93,7 +96,7 @@ describe('a write of payload that is lost, of a command without a checksum', () 
     [[64, 128, 64], 1],
     [[192, 64, 64], 2],
     [[0, 128, 128], 3],
-  ])('is not made up for by the next command: commands of %j, line %i', (lengths, nth) => {
+  ])('is not completed by the next command: commands of %j, line %i', (lengths, nth) => {
     withFault(lengths, nth, { kind: 'drop' }, false);
   });
 });
@@ -115,7 +118,7 @@ describe('a virtual collect buffer that several queue pairs share', () => {
   });
 });
 
-/** Events, in the queue and on their way to it. */
+/** Events in the queue and in flight to it. */
 const moreThanFit = 400;
 
 describe('a buffer in error with a lost event', () => {

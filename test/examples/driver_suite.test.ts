@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 await import('../../examples/driver-suite.test.ts');
 
-it('the suite says how to run it', () => {
+it('the suite prints how to run it', () => {
   expect(readFileSync('examples/driver-suite.test.ts', 'utf8')).toMatch(
     /^\/\/ Run it: npx vitest run driver-suite\.test\.ts$/m,
   );

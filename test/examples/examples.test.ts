@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 const source = (name: string): string => readFileSync(`examples/${name}.ts`, 'utf8');
 
-/** Runs an example, as if without arguments; what it prints. */
+/** Runs an example without arguments and returns its output. */
 async function run(name: string): Promise<string[]> {
   const lines: string[] = [];
   const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
@@ -19,7 +19,7 @@ async function run(name: string): Promise<string[]> {
   return lines;
 }
 
-/** Lines that each example prints. */
+/** Lines that each example must print. */
 const printed: Readonly<Record<string, readonly unknown[]>> = {
   'hello-verbs': ['work request 1 done, 13 B', 'work request 2 done, 13 B', 'Hello, verbs!'],
   'two-boards': ['SEND: 4096 B received', 'fetch and add: 506381209866536711 was there'],
@@ -44,7 +44,7 @@ const printed: Readonly<Record<string, readonly unknown[]>> = {
 /** Suites for vitest, which run beside this one: driver_suite.test.ts. */
 const suites = ['driver-suite.test'];
 
-it('all are run here', () => {
+it('all run here', () => {
   const names = readdirSync('examples').map((name) => path.basename(name, '.ts'));
   expect(names.sort()).toEqual([...Object.keys(printed), ...suites].sort());
 });
@@ -54,7 +54,7 @@ describe.each(Object.keys(printed))('%s', (name) => {
     expect(await run(name)).toEqual(printed[name]);
   });
 
-  it('says how to run it', () => {
+  it('prints how to run it', () => {
     expect(source(name)).toMatch(new RegExp(`^// Run it: node dist/examples/${name}\\.js( \\[.*\\])?$`, 'm'));
   });
 });

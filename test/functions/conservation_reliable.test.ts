@@ -1,5 +1,5 @@
-// Long random stepped runs of reliable connections over a link that loses packets, checked after every step: acknowledgements, time-outs,
-// retries and resets lose no credit, no entry and no buffer, and give none back twice.
+// Long random stepped runs of reliable connections over a link that loses packets, checked after every step:
+// acknowledgements, timeouts, retries and resets lose no credit, entry or buffer, and return none twice.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A division of physical collect buffers holds from its answer on, whatever half-written commands hold (US8484392,
-// allocation and reassigning of resources).
+// A division of physical collect buffers is in force from its answer on, regardless of half-written commands
+// that occupy buffers (US8484392, allocation and reassigning of resources).
 import { describe, expect, it } from 'vitest';
 
 import { CompletionStatus, Opcode, Resource, openDevice } from '../../lib/index.ts';

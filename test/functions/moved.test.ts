@@ -1,4 +1,5 @@
-// Virtual collect buffers that are given to another function in the very moment in which their function posts, and never calls again.
+// Virtual collect buffers move to another function while their function posts, and the program makes no
+// further call.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { CompletionStatus, Opcode, Resource, type ResourceRequest } from '../../lib/index.ts';

@@ -87,8 +87,9 @@ function expectToWork([from, to]: readonly [End, End], seed: number): void {
 }
 
 /**
- * Has the intruder try to reach something, and checks that it was counted, and that the owner works on as if nothing had been.
- * @param counted the counter that has to tell of it; undefined: the intruder gets an answer, which `reach` checks
+ * Lets the intruder attempt an access, and checks that it was counted and that the owner continues
+ * undisturbed.
+ * @param counted the counter that must change; undefined: the intruder gets an answer, which `reach` checks
  */
 export function expectOutOfReach(reach: (scene: Scene) => void, counted?: Counter): void {
   const [control, intruder, owner] = makeFunctions(3) as [Verbs, Verbs, Verbs];

@@ -1,4 +1,5 @@
-// A command that no list takes waits in its send queue until there is room, and no block asks again and again meanwhile.
+// A command that fits on no list waits in its send queue until there is room, and no block retries it
+// meanwhile.
 import { describe, expect, it } from 'vitest';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';

@@ -22,8 +22,8 @@ export function framesOf(capture: Uint8Array): Uint8Array[] {
 }
 
 /**
- * Whether a frame of RoCEv2 ends with the right ICRC: over 8 bytes of ones and the packet from its IP header on, with ones in the
- * place of what is changed on the way (annex A17).
+ * Whether a frame of RoCEv2 ends with the right ICRC: over 8 bytes of ones and the packet from its IP header
+ * on, with ones in place of fields that routers change (annex A17).
  */
 export function hasRightIcrc(frame: Uint8Array): boolean {
   const etherType = (end: number): number => (frame[end - 2]! << 8) | frame[end - 1]!;

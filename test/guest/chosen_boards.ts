@@ -25,8 +25,8 @@ const functionsOfBoard = 3;
 let boards = 0;
 
 /**
- * Boards whose functions are in the slots of a machine that what runs in it chooses, changes and looks into, over the machine's second serial line:
- * test/driver/board_line.ts is the other end.
+ * Boards whose functions are in the slots of a machine. A program in the machine chooses, changes and
+ * inspects them over the machine's second serial line; test/driver/board_line.ts is the other end.
  */
 export class ChosenBoards {
   /** The name of the serial line in the guest. */
@@ -42,7 +42,10 @@ export class ChosenBoards {
   readonly functions: HcaGuestOptions['functions'];
   private readonly seats: Seat[];
 
-  /** @param host what hostFolder() gave. @param options of the boards that are there first */
+  /**
+   * @param host the folder from hostFolder()
+   * @param options of the boards that exist first
+   */
   constructor(host: string, options: BoardOptions) {
     const file = path.join(host, 'line');
     this.machine = ['-chardev', `socket,id=line,path=${file}`, '-serial', 'chardev:line'];

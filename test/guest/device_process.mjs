@@ -1,5 +1,5 @@
-// The process of a device that a test may kill: serves an emulated board to the one that it connects to: node device_process.mjs
-// SOCKET MEMORY BYTES SOURCE_ID [BUS]
+// The process of a device that a test may kill. Serves an emulated board to the machine that it connects to: node device_process.mjs SOCKET
+// MEMORY BYTES SOURCE_ID [BUS]
 import { connect } from 'node:net';
 
 import { EmulatedBoard } from '../../dist/lib/board/index.js';

@@ -13,8 +13,8 @@ const allOnes = 0xffff_ffff_ffff_ffffn;
 const unanswered: readonly number[] = [ProxyCommand.synchronizeMemory, ProxyCommand.setInterrupt];
 
 /**
- * A PCI function whose device is a process of its own. While there is none, what the machine reads is all ones and what it writes is
- * lost, as of a board that was taken out.
+ * A PCI function whose device is a separate process. Without the process, the machine reads all ones and its
+ * writes are lost, as with a removed board.
  */
 export class DeviceProcess {
   private readonly socket: string;
@@ -24,7 +24,7 @@ export class DeviceProcess {
   private machine: Duplex | undefined;
   private child: ChildProcess | undefined;
   private device: Socket | undefined;
-  /** Messages without an answer of the device yet. */
+  /** Messages that the device has not answered yet. */
   private pending = 0;
 
   /** @param host what hostFolder() gave. @param words arguments of the program, after its socket */
@@ -77,7 +77,7 @@ export class DeviceProcess {
     const { child, device } = this;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
-    // The connection may end with an error, in a message that the machine is writing.
+    // The connection may fail while the machine is writing a message.
     const closed = device && new Promise((resolve) => device.once('close', resolve));
     child.kill('SIGKILL');
     await Promise.all([exited, closed]);

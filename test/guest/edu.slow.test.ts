@@ -28,7 +28,10 @@ const identification = 0x010000ed;
 /** Slot 16 of a PC; edu allows no access to the 4 KiB after its buffer. */
 const edu = ['-device', 'edu,addr=10'];
 
-/** Memory refused for lack of file descriptors: the function is not bus master, and `more` further descriptors stay open. */
+/**
+ * Memory refused for lack of file descriptors: the function is not bus master, and `more` further descriptors
+ * stay open.
+ */
 const refused = (why: string, more: number): Record<string, unknown> => ({
   message: expect.stringContaining(`${why}: Too many open files`) as string,
   master: false,
@@ -48,7 +51,7 @@ describe("QEMU's edu device, a PCI function of another project,", guestTests(tim
     ];
     const { result, console } = await results(context, 'edu_vfio.mjs', { machine, kernel: 'intel_iommu=on' });
     expect(result).toMatchObject({
-      sysfs: expect.stringContaining('an IOMMU stands before 0000:00:10.0') as string,
+      sysfs: expect.stringContaining('0000:00:10.0 is behind an IOMMU') as string,
       unbound: expect.stringContaining('0000:00:10.0 is not bound to vfio-pci') as string,
       driver: 'vfio-pci',
       facts: { backend: 'vfio', progress: 'own', mapping: 'uncached', storeBytes: 8, interruptVectors: 1 },
@@ -95,10 +98,10 @@ describe("QEMU's edu device, a PCI function of another project,", guestTests(tim
       masterBefore: false,
       refused: [
         refused('no file descriptor is left', 0), // for the file of the memory
-        refused('no file descriptor is left', 1), // to look at its address
+        refused('no file descriptor is left', 1), // to read its physical address
         refused('no file descriptor is left', 0),
         refused('no pair of sockets is left', 0),
-        refused('no file descriptor is left', 0), // of the guard's: none, one and two of three
+        refused('no file descriptor is left', 0), // of the guard: none, one and two of three
         refused('no file descriptor is left', 0),
         refused('no file descriptor is left', 0),
       ],

@@ -1,4 +1,4 @@
-// Runs in the guest: `edu` without an IOMMU, through sysfs. Writes what it saw to /host/result.json.
+// Runs in the guest: `edu` without an IOMMU, through sysfs. Writes its results to /host/result.json.
 import { closeSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 
 import { openSysfs, openVfio } from '../../dist/lib/board/pci/open_pci.js';
@@ -18,7 +18,7 @@ result.again = messageOf(() => openSysfs(address, host));
 result.foreign = messageOf(() => board.map(new Uint8Array(4096)));
 result.masterBefore = isMaster();
 
-/** The error by which memory is refused where so many file descriptors are left, and the descriptors that this leaves behind. */
+/** The error when memory is allocated with this many free file descriptors, and the descriptors that stay open afterwards. */
 function refusedWith(left) {
   const before = readdirSync('/proc/self/fd').length;
   const taken = [];
@@ -35,7 +35,8 @@ function refusedWith(left) {
   for (const descriptor of taken) closeSync(descriptor);
   return { message, master: isMaster(), more: readdirSync('/proc/self/fd').length - before };
 }
-// The file of the memory takes one, which stays, and a look at its address one; the line of the guard two, and the guard three in all.
+// The memory's file needs one, which stays open, and reading its address another one; the pipe of the guard needs two, the guard three in
+// total.
 const freePages = () => Number(readFileSync('/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages'));
 const pagesBefore = freePages();
 result.refused = [0, 1, 0, 1, 2, 3, 4].map(refusedWith);
@@ -49,7 +50,7 @@ await deliver(board, to.addressLow, 4088);
 result.copied = sameBytes(new Uint8Array(to.buffer, 0, 4088), pattern(4088, 1));
 result.beyond = [...new Uint8Array(to.buffer, 4088, 8)];
 
-// More than a hugepage: consecutive in physical memory, as the device sees it.
+// Larger than a hugepage: contiguous in physical memory, as the device needs it.
 const large = board.allocateMemory(5 * 2 ** 20);
 for (const page of [0, 511, 512, 1023, 1024, 1279]) {
   await deliver(board, large.addressLow + page * 4096, 1024);
@@ -60,7 +61,7 @@ result.large = [0, 511, 512, 1023, 1024, 1279].every((page) =>
 const untouched = new Uint8Array(large.buffer, 1024, 4096 - 1024);
 result.untouched = untouched.every((byte) => byte === 0);
 
-// Memory that is freed is given out again, zeroed.
+// Freed memory is allocated again, zeroed.
 const [low, high] = [large.addressLow, large.addressHigh];
 large.free();
 const again = board.allocateMemory(5 * 2 ** 20);

@@ -1,4 +1,4 @@
-// Runs in the guest: `edu` behind an IOMMU, bound to vfio-pci by our commands and used by an ordinary user. Writes what it saw to
+// Runs in the guest: `edu` behind an IOMMU, bound to vfio-pci by our commands and used by an ordinary user. Writes its results to
 // /host/result.json.
 import { chownSync, readFileSync, readdirSync, readlinkSync, writeFileSync, writeSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ import { accepted, address, deliver, fetch, messageOf, pattern, register, sameBy
 
 const user = 1000;
 const host = { accepted };
-/** The device says 28 bits. */
+/** The device reports 28 bits. */
 const options = { accepted, addressBits: 28 };
 const result = {};
 
@@ -33,7 +33,7 @@ result.liveness = board.read32(0, register.liveness);
 result.again = messageOf(() => openVfio(address, options));
 result.master = isMaster();
 
-// Both ways, the end told by an interrupt.
+// In both directions; an interrupt reports the end.
 let told;
 const ended = new Promise((done) => (told = done));
 const interrupt = board.interrupt(0, told);
@@ -50,7 +50,7 @@ interrupt.close();
 result.copied = sameBytes(new Uint8Array(to.buffer, 0, 4088), pattern(4088, 1));
 result.beyond = [...new Uint8Array(to.buffer, 4088, 8)];
 
-// Memory of the process: reached while it is mapped, and not before or after.
+// Memory of the process: the device reaches it only while it is mapped.
 const foreign = new Uint8Array(8192);
 const at = board.map(foreign);
 result.sameOffset = Number(at & 0xfffn);
@@ -62,7 +62,7 @@ await deliver(board, Number(at) + 4096, 1024);
 await deliver(board, 0x0ffe_0000, 1024); // never mapped
 result.unchanged = foreign.every((byte) => byte === 0xaa);
 
-// Memory that the device may read it may not write.
+// The device cannot write memory that it may only read.
 const readOnly = new Uint8Array(4096).fill(0xbb);
 const readable = board.map(readOnly, 'read');
 await fetch(board, Number(readable), 512);
@@ -72,9 +72,9 @@ await fetch(board, from.addressLow, 512);
 await deliver(board, Number(readable), 512);
 result.readOnly = readOnly.every((byte) => byte === 0xbb);
 
-// Two pieces of one page: each is reached by its own address, with its own rights, for as long as it is mapped.
+// Two parts of one page: each has its own address and its own rights while it is mapped.
 const page = new Uint8Array(2 * 4096);
-const inPage = 4096 - Number(board.map(page) & 0xfffn); // where a page begins
+const inPage = 4096 - Number(board.map(page) & 0xfffn); // offset of a page boundary
 const [left, right] = [page.subarray(inPage, inPage + 64), page.subarray(inPage + 64, inPage + 128)];
 const [leftAddress, rightAddress] = [board.map(left, 'read'), board.map(right)].map(Number);
 result.twoPages = leftAddress >> 12 !== rightAddress >> 12;
@@ -92,7 +92,7 @@ board.close();
 result.masterAfter = isMaster();
 const second = openVfio(address, options);
 result.second = second.read32(0, register.identification);
-// Its memory accesses disabled, as by its configuration space: the kernel takes the BARs away, and an access is a SIGBUS.
+// Its memory accesses are disabled in its configuration space: the kernel removes the BARs, and an access raises SIGBUS.
 const lost = new Promise((resolve) => second.removal((reason) => setImmediate(() => resolve(reason))).ref());
 disableMemory();
 result.zapped = [register.identification, register.liveness].map((offset) => second.read32(0, offset));

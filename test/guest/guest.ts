@@ -37,15 +37,19 @@ const crash = 'the emulator crashed';
 const crashSignals: readonly (string | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT'];
 
 /**
- * Options of tests whose guests may run for so many seconds. One is run once more where the emulator crashed and the test tells the console:
- * QEMU 7.2 does so now and then, always at the same place, behind an access of the machine.
+ * Options of tests whose guests may run for this many seconds. A test is repeated once if the emulator
+ * crashed, which the console shows: QEMU 7.2 sometimes crashes at the same place, after an access of the
+ * machine.
  */
 export const guestTests = (seconds: number): TestOptions => ({
   timeout: (seconds + 60) * 1000,
   retry: { count: 1, condition: new RegExp(crash) },
 });
 
-/** Builds the guest if necessary; leaves the test out if there is no emulator. @returns the emulator */
+/**
+ * Builds the guest if necessary; skips the test if there is no emulator.
+ * @returns the emulator
+ */
 export function requireGuest(context: TestContext): string {
   const emulator = requireTool('qemu-system-x86_64', context);
   for (const tool of ['busybox', 'cpio', 'kmod', 'xz']) requireTool(tool, context);
@@ -62,8 +66,9 @@ export function hostFolder(): string {
 }
 
 /**
- * Boots the guest, runs its program and waits for its end. The guest sees the host's /usr and this repository, which it cannot write.
- * @param host what {@link hostFolder} gave
+ * Boots the guest, runs its program and waits for its end. The guest sees the host's /usr and this
+ * repository, both read-only.
+ * @param host the folder from {@link hostFolder}
  */
 export async function runGuest(
   emulator: string,

@@ -1,6 +1,6 @@
-// Runs in the guest: `hca` on the device that is the first argument, one command after the other in one process, as a process takes
-// longer to start here than a command to run. Steps for vfio: that need root come first; then it is an ordinary user. Writes what each
-// gave to /host/result.json.
+// Runs in the guest: `hca` on the device of the first argument, one command after the other in one process, because starting a process
+// takes longer here than a command. The steps for vfio: that need root come first; the process then becomes an ordinary user. Writes the
+// results to /host/result.json.
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -36,7 +36,7 @@ result.shared = await observeShared();
 if (isVfio) result.unmapped = await writeBehindTheMapping(device);
 writeFileSync('/host/result.json', JSON.stringify(result));
 
-/** Observes through this process, which shares function 0, and returns the number of a queue pair that it has. */
+/** Observes through this process, which shares function 0, and returns the number of one of its queue pairs. */
 async function observeShared() {
   const context = openDevice(device);
   context.shareObservation(sharedPath);

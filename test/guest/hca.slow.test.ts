@@ -22,7 +22,7 @@ interface Results {
   readonly commands: Record<string, CommandRun>;
   /** The result of the program that removes a mapping. */
   readonly unmapped: unknown;
-  /** The number of a queue pair of the process that shared function 0 while its observers looked. */
+  /** The number of a queue pair of the process that shared function 0, as its observers saw it. */
   readonly shared: unknown;
 }
 
@@ -55,7 +55,10 @@ async function results(
 const json = ({ commands }: Results, name: string): unknown =>
   JSON.parse(commands[name]!.out.split('\n')[0]!);
 
-/** A process that has function 0 of a PCI device hands its observation out: by registers and by management commands. */
+/**
+ * A process that has function 0 of a PCI device open shares its observation, through registers and management
+ * commands.
+ */
 function expectObservation(given: Results): void {
   const counters = json(given, 'counters') as { underlyingFunction: number }[];
   expect(counters.map(({ underlyingFunction }) => underlyingFunction)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);

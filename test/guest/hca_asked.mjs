@@ -1,5 +1,6 @@
-// Runs in the guest: waits on the device that is the first argument until it hears that the device goes, and lives on. Makes /host/working
-// when a write has arrived, and /host/ended with the event, with what ended the wait, and with the byte that its memory still has.
+// Runs in the guest: waits on the device of the first argument until the removal of the device is announced, and stays alive. Creates
+// /host/working when a write has arrived, and /host/ended with the event, the error that ended the wait, and the byte that its memory still
+// has.
 import { writeFileSync } from 'node:fs';
 
 import { LoopedQueuePair } from '../../dist/lib/cli/looped_queue_pair.js';

@@ -20,7 +20,7 @@ const firstSlot = 16;
 /** Number of the first descriptor passed to the emulator. */
 const firstDescriptor = 3;
 
-/** The machine as a device in one of its slots sees it. */
+/** The machine as seen by a device in one of its slots. */
 export interface SlotOptions {
   readonly memory: Machine['memory'];
   /** Socket path of its bus; undefined: it has none. */
@@ -30,7 +30,10 @@ export interface SlotOptions {
 
 /** A virtual machine with functions in its slots. */
 export interface HcaGuestOptions extends Omit<GuestOptions, 'machine' | 'attend'> {
-  /** Serve the functions of the slots, in order, at the other ends of the emulator's descriptors, until those close. */
+  /**
+   * Serve the functions of the slots, in order, at the other ends of the emulator's descriptors, until those
+   * close.
+   */
   readonly functions: readonly ((stream: Duplex, slot: SlotOptions) => Promise<void>)[];
   readonly megabytes: number;
   /** The machine has an IOMMU, and the functions have interrupts. */
@@ -52,7 +55,10 @@ export function slotOf(
   };
 }
 
-/** Boots a machine, runs its program and waits for its end. @param host what hostFolder() gave */
+/**
+ * Boots a machine, runs its program and waits for its end.
+ * @param host the folder from hostFolder()
+ */
 export async function runHcaGuest(
   emulator: string,
   host: string,
@@ -106,7 +112,7 @@ export function serveFunction(
   return servePciFunction(board, stream, { memory, control }, underlyingFunction);
 }
 
-/** Serves function 0 of boards of this process, each in the slot of its place. */
+/** Serves function 0 of boards of this process, one in each slot. */
 export function inThisProcess(boards: readonly EmulatedBoard[]): HcaGuestOptions['functions'] {
   return boards.map((board) => (stream, slot) => serveFunction(board, stream, slot).ended);
 }

@@ -1,4 +1,4 @@
-// Runs in the guest: lets the device write to registered memory whose mapping was taken from the IOMMU behind the driver's back.
+// Runs in the guest: lets the device write to registered memory whose mapping was removed from the IOMMU without the driver's knowledge.
 import { addressOf, connectQueuePair } from '../../dist/lib/connect/index.js';
 import { Access, Opcode, openDevice } from '../../dist/lib/index.js';
 
@@ -33,6 +33,6 @@ export async function writeBehindTheMapping(deviceString) {
     }
     if (byte === 1) context.driver.device.board.unmap(region.address);
   }
-  context.driver.device.board.close(); // its mappings with it: the region has none to give back
+  context.driver.device.board.close(); // removes the mappings too: the region has none to return
   return seen;
 }

@@ -1,5 +1,5 @@
-// Runs in the guest: writes to memory of its own through the device that is the first argument, without end, one work request after
-// the other, each awaited. Makes /host/working when some are done, and /host/ended with the code of what ends it.
+// Runs in the guest: writes to its own memory through the device of the first argument, endlessly, one awaited work request after the
+// other. Creates /host/working when some are done, and /host/ended with the code of the error that ends it.
 import { appendFileSync, writeFileSync } from 'node:fs';
 
 import { LoopedQueuePair } from '../../dist/lib/cli/looped_queue_pair.js';

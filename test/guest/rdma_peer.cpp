@@ -1,5 +1,5 @@
-// A peer by libibverbs for what its ping-pong programs leave out: does what it is told over TCP, a line each,
-// and answers with a line. Arguments: address and TCP port of who tells it.
+// A libibverbs peer for operations that its ping-pong programs lack: executes commands over TCP, a line each,
+// and answers each with a line. Arguments: address and TCP port of the test.
 //   hello QPN PSN GID            its queue pair is connected; the answer to nothing: QPN PSN GID ADDRESS KEY
 //   fill SEED | same SEED AT BYTES      its memory gets a pattern, or is compared with one
 //   receive AT BYTES             posts a receive
@@ -169,7 +169,7 @@ private:
     ibv_send_wr request = {};
     uint32_t immediate = 0;
     words >> request.wr.rdma.remote_addr >> request.wr.rdma.rkey >> immediate;
-    request.imm_data = immediate; // opaque: the bytes that are on the wire
+    request.imm_data = immediate; // opaque: the bytes on the wire
     request.opcode = order == "send"              ? IBV_WR_SEND
                      : order == "send_immediate"  ? IBV_WR_SEND_WITH_IMM
                      : order == "write"           ? IBV_WR_RDMA_WRITE

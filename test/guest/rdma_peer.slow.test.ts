@@ -54,13 +54,13 @@ class Peer {
     return line.value;
   }
 
-  /** Sends it a command, and returns its answer. */
+  /** Sends a command to the program, and returns its answer. */
   async tell(...words: readonly (string | number | bigint)[]): Promise<string> {
     this.socket.write(`${words.join(' ')}\n`);
     return this.hears();
   }
 
-  /** Has it post a work request, and waits for the completion. */
+  /** Lets the program post a work request, and waits for the completion. */
   async does(...words: readonly (string | number | bigint)[]): Promise<string> {
     expect(await this.tell(...words)).toBe('done');
     return this.tell('wait');

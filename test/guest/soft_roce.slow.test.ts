@@ -15,7 +15,10 @@ const timeLimit = 280;
 /** Seconds; an exchange takes less than one. */
 const exchangeTimeLimit = 30;
 
-/** A ping-pong between a program of libibverbs in the guest, and here `hca pingpong` or the same program by `hca run`. */
+/**
+ * A ping-pong between a libibverbs program in the guest and `hca pingpong` here, or the same program under
+ * `hca run`.
+ */
 interface Exchange {
   readonly service: 'rc' | 'uc' | 'ud';
   /** The end that listens. */
@@ -33,7 +36,7 @@ interface Exchange {
   readonly loss?: number;
 }
 
-/** How the board's link is named behind its paths, its number, and the IPv4 address of the guest as the guest's table has it. */
+/** The options of the board's link, its number, and the IPv4 address of the guest in the guest's table. */
 const ways = {
   virtualLan: { words: ',vlan=5', boardNumber: 5, guest: '0a00:0563' },
   router: { words: ',gateway=10.0.0.99/24', boardNumber: 0, guest: 'c0a8:0701' },
@@ -94,7 +97,10 @@ describe('the Soft-RoCE driver of a Linux kernel', guestTests(timeLimit), () => 
   });
 });
 
-/** Makes up to three attempts: libibverbs programs give up after half a second without an answer, which a busy machine can exceed. */
+/**
+ * Up to three attempts, because libibverbs programs give up after half a second without an answer, which a
+ * busy machine can exceed.
+ */
 async function playInTime(
   guest: SoftRoceGuest,
   exchange: Exchange,

@@ -9,8 +9,8 @@ import { GuestShell } from './guest_shell.ts';
 import { hostFolder, requireGuest, runGuest, type GuestRun } from './guest.ts';
 
 /**
- * Brings the network cards up, and Soft-RoCE on that of the cable, whose frames may be large; with an address that no neighbor knows,
- * and one in virtual LAN 5.
+ * Configures the network cards, and Soft-RoCE on the card of the cable, whose frames may be large; with an
+ * address that no neighbor resolves, and one in virtual LAN 5.
  */
 const setUp = `
   for module in virtio_net crc32_generic rdma_rxe ib_uverbs 8021q; do modprobe $module || exit 1; done;
@@ -21,9 +21,12 @@ const setUp = `
   ip address add 10.0.5.99/24 dev eth0.5 && ip link set eth1 up && ip address add 10.0.2.15/24 dev eth1 &&
   /usr/bin/rdma link add rxe0 type rxe netdev eth0`;
 
-/** A guest whose kernel's Soft-RoCE is at the other end of an Ethernet cable; by a second network the two meet over TCP. */
+/**
+ * A guest whose kernel's Soft-RoCE is at the other end of an Ethernet cable; both ends meet over TCP on a
+ * second network.
+ */
 export class SoftRoceGuest {
-  /** How the guest reaches this machine, and the port on which it waits itself. */
+  /** The address of this machine in the guest, and the port on which the guest waits. */
   static readonly hostAddress = '10.0.2.2';
   static readonly tcpPort = 18_515;
   /** Where its kernel shows the GID table of its port. */
@@ -75,8 +78,8 @@ export class SoftRoceGuest {
   }
 
   /**
-   * The guest goes down.
-   * @param name of a file in build/ that is left with what was on the cable
+   * Shuts the guest down.
+   * @param name of a file in build/ that gets the traffic on the cable
    * @returns every frame on the cable, as the emulator has recorded them
    */
   async end(name: string): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
-// Of vitest in the guest: one file after the other, which are bundled, as an emulated processor reads hundreds of modules slowly.
-// Vitest gives a thread 60 s to start, and no option gives it more: not enough where the host is busy with other tests as well.
+// Configuration of vitest in the guest: one file after the other, bundled, because an emulated processor reads hundreds of modules slowly.
+// Vitest gives a thread 60 s to start, and no option extends that; it is too short while the host runs other tests as well.
 const { setTimeout: usual } = globalThis;
 const patient = (call, delay, ...more) => usual(call, delay < 60_000 ? delay : 10 * delay, ...more);
 globalThis.setTimeout = Object.assign(patient, usual);

@@ -17,7 +17,7 @@ const timeLimit = isWhole ? 3000 : 600;
 /** `npm run test:guest` runs both backends; CI has time for one. */
 const backends: readonly SuiteBackend[] = isWhole ? ['pci', 'vfio'] : ['vfio'];
 
-/** Runs the tests of backends on the boards in the guest, as each test wants them. */
+/** Runs the tests of backends on the boards in the guest, configured as each test needs them. */
 async function results(context: TestContext, backend: SuiteBackend): Promise<SuiteSummary> {
   const emulator = requireGuest(context);
   const host = hostFolder();

@@ -63,9 +63,9 @@ interface Report {
 }
 
 /**
- * Counts the tests of a report of vitest's JSON reporter. A file that it does not name, as its thread did not start, and a test of the backend
- * that neither passed nor failed, have failed.
- * @param files names of those that were to run
+ * Counts the tests in a report of vitest's JSON reporter. A file that the report lacks because its thread did
+ * not start counts as failed, and so does a test of the backend that neither passed nor failed.
+ * @param files names of the files to run
  */
 export function summaryOf(report: string, files: readonly string[]): SuiteSummary {
   const { testResults } = JSON.parse(report) as Report;

@@ -1,6 +1,6 @@
-// Runs in the guest: programs of libibverbs on the functions that the first argument lists, parted by commas: vfio: as an ordinary user,
-// pci: as root. The other arguments are command lines; two that are parted by " | " run at the same time, each on a function of its own, the
-// second with the address of the first. Writes what each gave to /host/result.json.
+// Runs in the guest: libibverbs programs on the functions in the first argument, separated by commas: vfio: as an ordinary user, pci: as
+// root. The other arguments are command lines; two separated by " | " run at the same time, each on its own function, the second with the
+// address of the first. Writes the results to /host/result.json.
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
@@ -17,7 +17,7 @@ if (devices[0].startsWith('vfio:')) {
   process.setuid(user);
 }
 
-/** Runs a program: when the other end can begin, and what it gave. */
+/** Runs a program; reports when the other end can begin, and its result. */
 function run(device, line) {
   const given = ['dist/lib/cli/main.js', 'run', '--explain', '--device', device, '--', ...line.split(' ')];
   const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,5 +1,5 @@
-// Programs of libibverbs on PCI functions of a virtual machine: memory of theirs is pinned and reached by the device, through VFIO and an
-// IOMMU, or without one.
+// libibverbs programs on PCI functions of a virtual machine: their memory is pinned and the device reaches
+// it, through VFIO and an IOMMU, or without one.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

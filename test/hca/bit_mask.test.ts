@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { makeBitMask } from './bit_mask_port.ts';
 
-// Around the borders of words, and of the summary word.
+// Around the boundaries of words, and of the summary word.
 const sizes = fc.oneof(
   fc.integer({ min: 1, max: 200 }),
   fc.constantFrom(63, 64, 65, 127, 128, 4032, 4095, 4096),

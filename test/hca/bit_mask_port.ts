@@ -8,13 +8,13 @@ export interface BitMaskPort {
   clear(bit: number): void;
   findFirst(): number | null;
   findNext(after: number): number | null;
-  /** Null, and nothing changed, when no bit is set. */
+  /** Null if no bit is set; nothing changes then. */
   takeFirst(): number | null;
 }
 
 const addon = loadTestAddon() as { BitMaskPort: new (size: number, value: boolean) => BitMaskPort };
 
-/** A mask whose bits all have that value. */
+/** A mask whose bits all have this value. */
 export function makeBitMask(size: number, value: boolean): BitMaskPort {
   return new addon.BitMaskPort(size, value);
 }

@@ -105,7 +105,10 @@ describe('the scoreboard of US8589610', () => {
   });
 });
 
-/** How the DWORDs of a command travel: which of a line go together, in what order, and which come again. */
+/**
+ * How the DWORDs of a command travel: which DWORDs of a line go together, in which order, and which are
+ * repeated.
+ */
 const travel = fc.record({
   length: fc.integer({ min: 0, max: 256 }),
   labels: fc.oneof(
@@ -123,7 +126,7 @@ const travel = fc.record({
 
 type Travel = typeof travel extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The writes of a command; a repeat is part of a write that went before, and comes before the last one. */
+/** The writes of a command; a repetition is part of an earlier write, and precedes the last one. */
 function writesOf(command: Uint8Array, { labels, order, repeats }: Travel): LineWrite[] {
   const groups = new Map<number, number[]>();
   for (let dword = 0; dword < command.length / 4; dword++) {

@@ -33,7 +33,7 @@ function makePort(scoreboardVariant: number): CollectBufferPort {
   return port;
 }
 
-/** A PCB as far as it means something: its data only once they are whole, and nothing while it is free. */
+/** The defined part of a PCB's state: its data only once they are complete, and nothing while it is free. */
 function physical(port: CollectBufferPort, buffer: number): unknown {
   const { data, ...rest } = port.physical(buffer);
   if (rest.state === PhysicalCollectBufferState.free) return 'free';
@@ -41,7 +41,7 @@ function physical(port: CollectBufferPort, buffer: number): unknown {
   return rest.state === PhysicalCollectBufferState.kicked ? { ...rest, data: data.slice(0, bytes) } : rest;
 }
 
-/** The state of a port that can be seen. */
+/** The visible state of a port. */
 function seen(port: CollectBufferPort): object {
   return {
     kicks: port.takeKicks(),
@@ -61,7 +61,7 @@ function writeLines(port: CollectBufferPort, buffer: number, command: Uint8Array
   for (const line of wholeLines(command)) post(port, buffer, line);
 }
 
-/** By burst, or where that is not taken a line after the other, as a board does. */
+/** As a burst, or line by line if the device does not accept the burst, as a board does it. */
 function writeEither(port: CollectBufferPort, buffer: number, command: Uint8Array): void {
   if (!port.writeBurst(buffer, 0, command)) writeLines(port, buffer, command);
 }
@@ -83,7 +83,7 @@ const action = fc.record({
   kind: fc.constantFrom('command', 'command', 'command', 'command', 'half', 'cancel', 'close', 'release'),
   buffer: fc.nat({ max: buffers - 1 }),
   command,
-  longer: fc.constantFrom(0, 0, 0, 0, 8, 64), // bytes that the command is written beyond its length
+  longer: fc.constantFrom(0, 0, 0, 0, 8, 64), // bytes written beyond the command's length
 });
 
 function act(
@@ -136,7 +136,7 @@ describe.each(variants)('a command written by one burst, variant %s', (_, varian
     expect(port.virtual(1).state).toBe(VirtualCollectBufferState.free);
   });
 
-  it('is timed once: its kick is its first write', () => {
+  it('has one time: its kick is its first write', () => {
     const port = makePort(variant);
     port.setTime(1000n, 7n);
     expect(port.writeBurst(0, 0, makeCommand({ length: 256, queuePairNumber: own }))).toBe(true);

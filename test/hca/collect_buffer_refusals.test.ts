@@ -27,7 +27,7 @@ function makePort(mode: string): CollectBufferPort {
   return port;
 }
 
-/** One write of all bytes given. */
+/** One write of all the given bytes. */
 function at(offset: number, bytes: Uint8Array, byteEnables = (1n << BigInt(bytes.length)) - 1n): LineWrite {
   return { offset, bytes, byteEnables };
 }
@@ -37,7 +37,7 @@ const segment0 = (options: Partial<Parameters<typeof makeCommand>[0]>) =>
   at(0, makeCommand({ length: 0, queuePairNumber: own, ...options }).slice(0, 8));
 const words = (count: number) => new Uint8Array(count * 4).fill(0x5a);
 
-/** Writes of which the last is refused. */
+/** Writes, the last of which is refused. */
 const refused: { what: string; refusal: number; writes: LineWrite[] }[] = [
   { what: 'length 257', refusal: Refusal.lengthOverMaximum, writes: [segment0({ length: 257 })] },
   { what: 'length 511', refusal: Refusal.lengthOverMaximum, writes: [segment0({ length: 511 })] },
@@ -172,7 +172,7 @@ describe.each(['collecting', 'send queue mode'])('a refused command (%s)', (mode
     expect(port.groups(0).borrowed).toBe(0);
     expect(port.verify()).toBeNull();
 
-    // Everything but a cancel is dropped, without another event.
+    // Everything except a cancel is dropped, without another event.
     for (const write of wholeLines(good)) post(port, buffer, write);
     post(port, buffer, at(3968, new Uint8Array([7, 0, 1, 0, 0, 0, 0, 0])));
     post(port, buffer, at(64, words(1), 0x1n));
@@ -180,7 +180,7 @@ describe.each(['collecting', 'send queue mode'])('a refused command (%s)', (mode
     expect(port.takeEvents()).toEqual([]);
     expect([...port.takeKicks(), ...port.takeNotices()]).toEqual([]);
 
-    // The cancel slot, DWORD by DWORD, brings the VCB back.
+    // A write of the cancel slot, DWORD by DWORD, ends the error state.
     post(port, buffer, at(3984, words(1)));
     expect(port.virtual(buffer).state).toBe(VirtualCollectBufferState.error);
     post(port, buffer, at(3988, words(1)));
@@ -191,7 +191,7 @@ describe.each(['collecting', 'send queue mode'])('a refused command (%s)', (mode
 });
 
 describe('segment 0', () => {
-  it.each(['collecting', 'send queue mode'])('can come again as it was (%s)', (mode) => {
+  it.each(['collecting', 'send queue mode'])('can be repeated unchanged (%s)', (mode) => {
     const port = makePort(mode);
     post(port, buffer, at(4, good.slice(4, 8)));
     post(port, buffer, at(0, good.slice(0, 8)));
@@ -212,7 +212,7 @@ describe('segment 0', () => {
     expect(getEventUnitDetailLow(viewOf(port.takeEvents()[0]!), 0)).toBe(0);
   });
 
-  it('is named by the event when it was whole', () => {
+  it('is named by the event if it was complete', () => {
     const port = makePort('collecting');
     post(port, buffer, segment0({ queuePairNumber: foreign }));
     expect(getEventUnitDetailLow(viewOf(port.takeEvents()[0]!), 0) >>> 8).toBe(foreign);
@@ -229,7 +229,7 @@ describe('the doorbell checksum', () => {
       fc.property(payload, fc.nat(), fc.nat({ max: 7 }), (length, where, bit) => {
         const port = makePort('collecting');
         const command = makeCommand({ length, queuePairNumber: own, checksumSecret: secret });
-        // Segment 0 and checksum_enable decide whether there is a checksum at all.
+        // Segment 0 and checksum_enable decide whether the checksum is compared at all.
         const byte = 12 + (where % (command.length - 12));
         command[byte]! ^= 1 << bit;
         for (const write of wholeLines(command)) post(port, buffer, write);
@@ -259,7 +259,7 @@ describe('the doorbell checksum', () => {
     ['one DWORD', [20, 24]],
     ['a whole line', [64, 128]],
     ['its own field', [12, 16]],
-  ])('counts what the buffers hold at the kick: %s again', (_, [begin, end]) => {
+  ])('covers the contents of the buffers at the kick: %s again', (_, [begin, end]) => {
     const command = makeCommand({ length: 64, queuePairNumber: own, checksumSecret: secret });
     const piece = at(begin!, command.slice(begin, end));
     const wrong = at(begin!, words((end! - begin!) / 4));
@@ -269,11 +269,11 @@ describe('the doorbell checksum', () => {
       at(64, command.slice(64)),
       at(56, command.slice(56, 64)),
     ];
-    // The last copy is right: it executes.
+    // The last copy is right: the command executes.
     const port = makePort('collecting');
     for (const write of [wrong, ...rest.slice(0, 3), piece, rest[3]!]) post(port, buffer, write);
     expect(port.takeKicks().length).toBe(1);
-    // The first one is right, and the last one would execute.
+    // The first copy is right; the last one would execute.
     for (const write of [piece, ...rest.slice(0, 3), wrong, rest[3]!]) post(port, buffer, write);
     expect(port.takeKicks()).toEqual([]);
     expect(port.virtual(buffer).refusal).toBe(Refusal.checksumMismatch);

@@ -34,7 +34,7 @@ function slotWrite(number: number, sequenceNumber = 0): Uint8Array {
   return bytes;
 }
 
-/** Everything that could be left behind by a command. */
+/** All state that a command could leave behind. */
 function left(port: CollectBufferPort, buffer: number): unknown {
   const { borrowed, inUse, sharedAvailable } = port.groups(0);
   return [port.virtual(buffer), borrowed, inUse, sharedAvailable, port.verify(), port.nextDeadline()];
@@ -131,7 +131,7 @@ describe('send queue mode', () => {
     expect(port.counters(2)['sendQueueModeKicks']).toBe(32);
   });
 
-  it('begins with a command and ends with it: the next one takes the PCB that has come free', () => {
+  it('begins and ends with a command: the next one takes the freed PCB', () => {
     const port = makePort(1);
     const lines = wholeLines(makeCommand({ length: 64, queuePairNumber }));
     post(port, 40, lines[0]!);
@@ -219,7 +219,7 @@ describe('the half-written limit', () => {
     expect(port.verify()).toBeNull();
   });
 
-  it('is off when it is 0, and does not wrap round', () => {
+  it('is off if it is 0, and does not wrap around', () => {
     const port = makePort();
     port.setTime(5n);
     port.write(3, 8, new Uint8Array(8));

@@ -14,7 +14,7 @@ const segment1 = { offset: 8, bytes: new Uint8Array(8), byteEnables: 0xffn };
 
 type Allotment = [low: number, high: number, shared: number];
 
-/** Begins to write a command; true: it has a PCB. */
+/** Begins a command; returns whether it has a PCB. */
 function begin(port: CollectBufferPort, buffer: number): boolean {
   post(port, buffer, segment1);
   return port.virtual(buffer).state === VirtualCollectBufferState.collecting;
@@ -36,7 +36,10 @@ function makePort(allotments: Allotment[]): CollectBufferPort {
   return port;
 }
 
-/** The groups by their definition: who has taken how many, and what that leaves, counted anew at each question. */
+/**
+ * The groups by definition: who has taken how many PCBs and how many are left, counted again for each
+ * question.
+ */
 class ReferenceModel {
   readonly taken = Array.from({ length: functions }, () => [0, 0, 0]);
   readonly allotments: Allotment[];
@@ -45,7 +48,7 @@ class ReferenceModel {
     this.allotments = allotments.map((allotment) => [...allotment]);
   }
 
-  /** Buffers that the allotments of the levels do not cover. */
+  /** PCBs that the allotments of the levels do not cover. */
   beyondLevels(underlyingFunction: number): number {
     const [low, high, shared] = this.taken[underlyingFunction]!;
     const [ownLow, ownHigh] = this.allotments[underlyingFunction]!;
@@ -64,7 +67,7 @@ class ReferenceModel {
     return this.taken.reduce((sum, _, underlyingFunction) => sum + this.borrowed(underlyingFunction), 0);
   }
 
-  /** Within what is guaranteed, whatever the others do. */
+  /** Within the guarantee, whatever the other functions do. */
   guaranteed(underlyingFunction: number, part: number): boolean {
     const [low, high, shared] = this.allotments[underlyingFunction]!;
     if (part !== CollectGroup.functionShared && this.taken[underlyingFunction]![part]! < [low, high][part]!)
@@ -171,7 +174,7 @@ describe('the collect group table', () => {
     expect(port.groups(0)).toMatchObject({ inUse: [1, 0, 1], borrowed: 0 });
     expect(begin(port, 2)).toBe(true);
     expect(port.groups(0)).toMatchObject({ inUse: [1, 0, 1], borrowed: 1, sharedAvailable: 8 });
-    // The low level's second command ends: what is repaid is what was borrowed.
+    // The low level's second command ends, and returns the borrowed PCB.
     port.cancel(1);
     expect(port.groups(0)).toMatchObject({ inUse: [1, 0, 1], borrowed: 0, sharedAvailable: 9 });
   });
@@ -207,7 +210,7 @@ describe('the collect group table', () => {
   });
 });
 
-describe('changing the division', () => {
+describe('a changed division', () => {
   it('refuses more PCBs than there are, and changes nothing', () => {
     const port = makePort([
       [1, 1, 1],
@@ -237,7 +240,7 @@ describe('changing the division', () => {
       return physical;
     };
     const own = Array.from({ length: 6 }, (_, buffer) => kicked(buffer));
-    for (let buffer = 8; buffer < 14; buffer++) kicked(perFunction + buffer); // all that is shared
+    for (let buffer = 8; buffer < 14; buffer++) kicked(perFunction + buffer); // all shared PCBs
     expect(port.setAllotment(0, 2, 0, 0)).toBe(true);
     expect(port.setAllotment(2, 0, 0, 4)).toBe(true);
     expect(port.groups(0)).toMatchObject({
@@ -246,7 +249,7 @@ describe('changing the division', () => {
       sharedTotal: 6,
       sharedAvailable: 0,
     });
-    expect(begin(port, 2 * perFunction + 8)).toBe(false); // promised, but not back yet
+    expect(begin(port, 2 * perFunction + 8)).toBe(false); // promised, but not returned yet
     port.cancel(2 * perFunction + 8);
     for (const physical of own.slice(0, 4)) port.release(physical);
     expect(port.groups(0)).toMatchObject({ inUse: [2, 0, 0], borrowed: 0, sharedAvailable: 0 });
@@ -273,17 +276,17 @@ describe('changing the division', () => {
     expect(inMode(VirtualCollectBufferState.collecting)).toEqual(order.slice(0, 3));
     expect(inMode(VirtualCollectBufferState.sendQueueMode)).toEqual(order.slice(3));
     expect(port.verify()).toBeNull();
-    // The buffers that were promised are there.
+    // The promised PCBs are available.
     for (let buffer = 8; buffer < 13; buffer++) expect(begin(port, 2 * perFunction + buffer)).toBe(true);
     for (let buffer = 8; buffer < 12; buffer++) expect(begin(port, perFunction + buffer)).toBe(true);
-    // The rest of each command comes, and the scheduler is told of those that have no PCB any more.
+    // The rest of each command arrives, and the scheduler gets a notice of those without a PCB.
     for (const buffer of order) post(port, buffer, line!);
     expect([port.takeKicks().length, port.takeNotices().length]).toEqual([3, 5]);
     expect(port.counters(0)['sendQueueModeKicks']).toBe(5);
     expect(port.verify()).toBeNull();
   });
 
-  it('a command that goes to send queue mode is followed where it stands, and refused as ever', () => {
+  it('a command that enters send queue mode is tracked from its current state, and refused as usual', () => {
     const command = makeCommand({ length: 64, queuePairNumber });
     const lines = wholeLines(command);
     const port = makePort([[2, 0, 10]]);

@@ -12,7 +12,7 @@ import { makeCompletionQueues } from './completion_queue_port.ts';
 import { HostCompletionQueue } from './host_completion_queue.ts';
 
 describe('completion_queue', () => {
-  it('writes an entry as it was given, with phase, sequence and time', () => {
+  it('writes an entry unchanged, with phase, sequence and time', () => {
     const queue = new HostCompletionQueue();
     queue.port.setTime(12_345n);
     const fields = {
@@ -30,7 +30,7 @@ describe('completion_queue', () => {
     expect(queue.take()).toBeUndefined();
   });
 
-  it.each([false, true])('goes round in every size, variable entries: %s', (variable) => {
+  it.each([false, true])('wraps in every size, variable entries: %s', (variable) => {
     for (let entriesLog2 = 0; entriesLog2 <= 5; ++entriesLog2) {
       const queue = new HostCompletionQueue({ entriesLog2, variable });
       for (let number = 0; number < queue.entries * 7 + 3; ++number) {
@@ -42,18 +42,15 @@ describe('completion_queue', () => {
     }
   });
 
-  it.each([false, true])(
-    'goes round through pages that are not contiguous, variable entries: %s',
-    (variable) => {
-      const queue = new HostCompletionQueue({ entriesLog2: 10, variable });
-      expect(queue.pages.length).toBe(variable ? 18 : 16);
-      for (let number = 0; number < 3000; ++number) {
-        queue.write({ byte_length: number });
-        expect(queue.take()).toMatchObject({ byte_length: number });
-        queue.publish();
-      }
-    },
-  );
+  it.each([false, true])('wraps through pages that are not contiguous, variable entries: %s', (variable) => {
+    const queue = new HostCompletionQueue({ entriesLog2: 10, variable });
+    expect(queue.pages.length).toBe(variable ? 18 : 16);
+    for (let number = 0; number < 3000; ++number) {
+      queue.write({ byte_length: number });
+      expect(queue.take()).toMatchObject({ byte_length: number });
+      queue.publish();
+    }
+  });
 
   it('writes an entry in one access, and its reference after it', () => {
     const plain = new HostCompletionQueue({ entriesLog2: 5 });
@@ -62,7 +59,7 @@ describe('completion_queue', () => {
     plain.write();
     expect(plain.port.accessesOf(1) - before).toBe(1);
 
-    // The reference cannot be written: the entry lies there, and nothing names it.
+    // The reference cannot be written: the entry is written, but nothing refers to it.
     const variable = new HostCompletionQueue({ entriesLog2: 5, variable: true });
     variable.write();
     variable.take();
@@ -88,7 +85,7 @@ describe('completion_queue', () => {
     expect(accessesOf(() => queue.write())).toBe(1);
   });
 
-  it('believes neither a head beyond the tail nor one that goes back', () => {
+  it('ignores a head beyond the tail, and one that moves back', () => {
     const queue = new HostCompletionQueue({ entriesLog2: 1 });
     queue.write();
     queue.write();
@@ -152,7 +149,7 @@ describe('completion_queue without room', () => {
       if (steps > 1000) throw new Error('it does not come to rest');
   };
 
-  it('is in error, reports it once, and overwrites nothing, in every size', () => {
+  it('enters error, reports it once, and overwrites nothing, in every size', () => {
     for (let entriesLog2 = 0; entriesLog2 <= 5; ++entriesLog2) {
       const queue = new HostCompletionQueue({ entriesLog2, userHandle: 0xffeeddccbbaa });
       fill(queue);
@@ -172,7 +169,7 @@ describe('completion_queue without room', () => {
       for (let number = 0; number < queue.entries; ++number)
         expect(queue.take()).toMatchObject({ byte_length: number });
       expect(queue.take()).toBeUndefined();
-      // Room does not heal it.
+      // Room does not end the error state.
       queue.publish();
       expect(queue.write()).toBe(false);
     }
@@ -236,7 +233,7 @@ describe('completion_queue without room', () => {
     expect(port.step()).toBe(false);
   });
 
-  it('fails all queue pairs of each of two queues, whichever were made first', () => {
+  it('fails all queue pairs of each of two queues, in any order of creation', () => {
     const port = makeCompletionQueues();
     const queues = [0, 1].map((slot) => new HostCompletionQueue({ entriesLog2: 0 }, port, slot));
     const queuePairs = [...queues].reverse().map(({ number }) => port.createQueuePair(1, number, number));
@@ -251,7 +248,7 @@ describe('completion_queue without room', () => {
     ]);
   });
 
-  it('leaves the queue pairs of the queue alone that gets its number while they fail', () => {
+  it('does not fail the queue pairs of a new queue that gets its number meanwhile', () => {
     const port = makeCompletionQueues();
     const failed = new HostCompletionQueue({ entriesLog2: 0 }, port);
     port.createQueuePair(1, 0, 0);
@@ -266,7 +263,7 @@ describe('completion_queue without room', () => {
     expect(port.state(1, queuePair)).toBe(QueuePairState.readyToSend);
   });
 
-  it('is in error too when its head or its pages cannot be reached', () => {
+  it('enters error if its head or its pages cannot be accessed', () => {
     for (const part of ['entry', 'head'] as const) {
       const queue = new HostCompletionQueue({ entriesLog2: 3 });
       const begin = queue.port.base + BigInt(part === 'entry' ? queue.offset(0) : queue.headOffset);
@@ -284,7 +281,7 @@ describe('completion_queue without room', () => {
 });
 
 describe('completion_queue against a plain model', () => {
-  /** Writes, and the host taking some entries and publishing its head or not. */
+  /** Writes; in between the host consumes some entries, and publishes its head or not. */
   const steps = fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant('write' as const) }),
@@ -294,7 +291,7 @@ describe('completion_queue against a plain model', () => {
     { maxLength: 400 },
   );
 
-  it('loses nothing, doubles nothing, and fails exactly when there is no room', () => {
+  it('loses and repeats nothing, and fails exactly if there is no room', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 5 }), fc.boolean(), steps, (entriesLog2, variable, taken) => {
         const queue = new HostCompletionQueue({ entriesLog2, variable });

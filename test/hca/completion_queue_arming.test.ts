@@ -36,7 +36,7 @@ describe('arming a completion queue', () => {
     expect(queue.completionEvents()).toBe(0);
   });
 
-  it('for solicited completions is not answered by others', () => {
+  it('for solicited completions ignores others', () => {
     const queue = new HostCompletionQueue();
     queue.write();
     queue.arm(0, { solicited: true });
@@ -44,21 +44,21 @@ describe('arming a completion queue', () => {
     expect(queue.completionEvents()).toBe(0);
     queue.write({ solicited: 1 });
     expect(queue.completionEvents()).toBe(1);
-    // The solicited one lies beyond this head, and not beyond that.
+    // The solicited completion is beyond this head, but not beyond the later one.
     queue.arm(1, { solicited: true, head: 2 });
     expect(queue.completionEvents()).toBe(1);
     queue.arm(2, { solicited: true, head: 3 });
     expect(queue.completionEvents()).toBe(0);
   });
 
-  it('for solicited completions is answered by a failure', () => {
+  it('for solicited completions raises the event at a failure', () => {
     const queue = new HostCompletionQueue();
     queue.arm(0, { solicited: true });
     queue.write({ status: CompletionStatus.workRequestFlushedError });
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('for any outlasts one for solicited completions', () => {
+  it('for any completion stays in force after one for solicited completions', () => {
     const queue = new HostCompletionQueue();
     queue.arm(0);
     queue.arm(0, { solicited: true });
@@ -71,7 +71,7 @@ describe('arming a completion queue', () => {
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('is ignored while the event of the one before is on its way', () => {
+  it('is ignored while the event of the previous one is in flight', () => {
     const queue = new HostCompletionQueue({ entriesLog2: 4 });
     queue.arm(9);
     queue.write();
@@ -114,7 +114,7 @@ describe('arming a completion queue', () => {
 });
 
 describe('arming and completions in any order', () => {
-  /** Steps of a host and a device; the host learns of an event only when it takes it. */
+  /** Steps of a host and a device; the host learns of an event only when it consumes it. */
   const steps = fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant('write' as const), solicited: fc.boolean() }),
@@ -125,7 +125,7 @@ describe('arming and completions in any order', () => {
     { maxLength: 200 },
   );
 
-  it('leaves no completion without event that was asked for, and no second event on its way', () => {
+  it('leaves no armed completion without an event, and no second event in flight', () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const queue = new HostCompletionQueue({ entriesLog2: 5 });
@@ -148,7 +148,7 @@ describe('arming and completions in any order', () => {
             unpolled = [];
           } else if (step.kind === 'arm') {
             queue.arm(eventsTaken, { solicited: step.solicited });
-            // The sequence says that the host has not seen the last event.
+            // The arm sequence shows that the host has not consumed the last event.
             if (onTheWay === 0) {
               if (armed !== 'any') armed = step.solicited ? 'solicited' : 'any';
               if (unpolled.some(matches)) expected = 1;

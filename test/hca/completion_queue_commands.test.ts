@@ -91,7 +91,7 @@ describe('create_completion_queue', () => {
     expect(device.port.entriesFree()).toBe(before);
   });
 
-  it('says when all are in use, and leaks nothing', () => {
+  it('reports that all are in use, and leaks nothing', () => {
     const { device, host } = makeHost({ completionQueues: 4 });
     expect([make(host), make(host), make(host)]).toEqual([1, 2, 3]);
     const before = holdings(device);
@@ -257,7 +257,7 @@ describe('a queue pair and its completion queues', () => {
     });
   });
 
-  it('cannot be made with one in error', () => {
+  it('cannot be created with one in error', () => {
     const { device, host, domain } = makeHost();
     const events = makeEventQueue(host);
     const number = make(host, { entries_log2: 0 });
@@ -271,7 +271,7 @@ describe('a queue pair and its completion queues', () => {
     host.succeed(destroyCompletionQueue, { input_modifier: number });
   });
 
-  it('are forgotten with their function', () => {
+  it('are removed with their function', () => {
     const { device, host, domain } = makeHost();
     const other = new ManagedFunction(device, 2);
     const number = make(host);

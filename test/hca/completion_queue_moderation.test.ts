@@ -7,7 +7,7 @@ import { HostCompletionQueue } from './host_completion_queue.ts';
 /** Ticks of the device clock in a microsecond. */
 const microsecond = 1000n;
 
-/** A queue whose clock is set, and whose block works when its time has come. */
+/** A queue with a clock that the test sets, and a block that works when its deadline has arrived. */
 class ModeratedQueue extends HostCompletionQueue {
   time = 5_000_000n;
 
@@ -29,7 +29,7 @@ class ModeratedQueue extends HostCompletionQueue {
 }
 
 describe('a completion queue with moderation', () => {
-  it('raises its event at the completion of that count', () => {
+  it('raises its event at the completion with that count', () => {
     const queue = new ModeratedQueue(4, 100);
     queue.arm(0);
     queue.writeSome(3);
@@ -42,7 +42,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.completionEvents()).toBe(0);
   });
 
-  it('raises it that time after the first completion, not after the last', () => {
+  it('raises it the moderation time after the first completion, not after the last', () => {
     const queue = new ModeratedQueue(10, 100);
     queue.arm(0);
     queue.pass(500n * microsecond);
@@ -63,7 +63,7 @@ describe('a completion queue with moderation', () => {
     [16, 0],
     [1, 100],
     [0, 0],
-  ])('of count %i and period %i gives it with the first', (count, period) => {
+  ])('of count %i and period %i raises it with the first', (count, period) => {
     const queue = new ModeratedQueue(count, period);
     queue.arm(0);
     queue.writeSome(1);
@@ -113,7 +113,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.completionEvents()).toBe(1);
   });
 
-  it('armed for solicited completions counts these and failures alone', () => {
+  it('armed for solicited completions counts only these and failures', () => {
     const queue = new ModeratedQueue(2, 100);
     queue.arm(0, { solicited: true });
     queue.writeSome(5);
@@ -157,7 +157,7 @@ describe('a completion queue with moderation', () => {
     expect(queue.events()).toEqual([]);
   });
 
-  it('keeps count and time when it gets another size', () => {
+  it('keeps count and time when resized', () => {
     const queue = new ModeratedQueue(8, 100);
     queue.arm(0);
     queue.writeSome(5);
@@ -221,7 +221,7 @@ describe('a completion queue with moderation', () => {
             if (armed) waiting++;
           } else if (step.kind === 'pass') queue.pass(BigInt(step.time) * microsecond);
           else if (!armed) {
-            // The host has taken all, and learned of the event before.
+            // Before that, the host has consumed everything and learned of the event.
             while (queue.take() !== undefined);
             queue.publish();
             queue.arm(sequence);

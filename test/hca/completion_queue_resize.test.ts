@@ -7,11 +7,11 @@ import { HostCompletionQueue } from './host_completion_queue.ts';
 
 const { success, badParameter, badState, mailboxFault } = ManagementStatus;
 
-describe('a completion queue of another size', () => {
+describe('a resized completion queue', () => {
   it.each([
     ['larger', 2, 5],
     ['smaller', 5, 2],
-  ])('is %s and goes on where it was, in every round', (_, from, to) => {
+  ])('is %s and continues from its position, in every round', (_, from, to) => {
     for (let before = 0; before < 40; before++) {
       const queue = new HostCompletionQueue({ entriesLog2: from });
       let written = 0;
@@ -33,7 +33,7 @@ describe('a completion queue of another size', () => {
     }
   });
 
-  it('holds as many as it has room for, and not one more', () => {
+  it('holds as many completions as it has room for, and no more', () => {
     const queue = new HostCompletionQueue({ entriesLog2: 1 });
     queue.write();
     queue.write();
@@ -56,7 +56,7 @@ describe('a completion queue of another size', () => {
     expect(queue.port.verify()).toBeNull();
   });
 
-  it('is refused where its head cannot be read, and stays as it was', () => {
+  it('is refused if its head cannot be read, and stays unchanged', () => {
     const queue = new HostCompletionQueue({ entriesLog2: 2 });
     queue.write({ byte_length: 7 });
     queue.port.faultAccess(1); // after the page table

@@ -1,4 +1,5 @@
-// Long random runs, checked after every step: nothing is lost, nothing is there twice, nothing is held by the dead.
+// Long random runs, checked after every step: nothing is lost, nothing exists twice, and no destroyed object
+// holds a resource.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -30,7 +31,7 @@ interface HalfWritten {
   at: number;
 }
 
-/** A queue pair, and what was sent of what was posted to it. */
+/** A queue pair, and its posted and sent work requests. */
 interface Posting {
   readonly queue: SendQueue;
   posted: number;
@@ -85,7 +86,7 @@ class Run {
     return registerNamed(blockNamed(block), register).offset;
   }
 
-  /** Compares the sums that hold at any moment. */
+  /** Checks the sums that hold at any moment. */
   check(): void {
     this.checks += 1;
     const wrong = this.device.port.verify();
@@ -113,7 +114,7 @@ class Run {
     this.check();
   }
 
-  /** A VCB of the function that is not written to. */
+  /** A VCB of the function that no command is being written to. */
   private freeBuffer(underlyingFunction: number): number | undefined {
     const taken = new Set(this.postings.map(({ half }) => half?.buffer));
     const all = Array.from({ length: buffersEach }, (_, index) => underlyingFunction * buffersEach + index);
@@ -121,7 +122,7 @@ class Run {
     return free.length === 0 ? undefined : this.random.pick(free);
   }
 
-  /** Begins a command, or writes on where one was begun. */
+  /** Begins a command, or continues one. */
   private post(posting: Posting): void {
     if (posting.half === undefined) {
       const buffer = this.freeBuffer(posting.queue.host.underlyingFunction);
@@ -140,7 +141,7 @@ class Run {
     if (half.at >= half.command.length) posting.half = undefined;
   }
 
-  /** A slot of a VCB page: value of 8 B. */
+  /** A slot of a VCB page: 8 B with this value. */
   private ring(buffer: number, slot: DoorbellSlot, queuePairNumber: number, sequenceNumber: number): void {
     const value = encode('doorbell_slot_write', {
       queue_pair_number: queuePairNumber,
@@ -149,7 +150,7 @@ class Run {
     this.write(buffer, DOORBELL_SLOTS_OFFSET + slot * DOORBELL_SLOT_WRITE_BYTES, value);
   }
 
-  /** Gives a half-written command up: the scheduler brings it. */
+  /** Abandons a half-written command: the scheduler fetches it. */
   private giveUp(posting: Posting): void {
     if (posting.half === undefined) return;
     const { buffer } = posting.half;
@@ -158,7 +159,7 @@ class Run {
     this.ring(buffer, DoorbellSlot.start, posting.queue.number, posting.posted - 1);
   }
 
-  /** Divides anew while all goes on. The device refuses a division that cannot be had. */
+  /** Divides resources again during traffic. The device refuses impossible divisions. */
   private divide(): void {
     const { random, hosts } = this;
     const requester = random.below(2) * random.below(functions);
@@ -198,7 +199,7 @@ class Run {
     expect(allowed).toContain(status);
   }
 
-  /** A function goes in the middle of what it does, and comes again. */
+  /** Resets a function in the middle of its work, and sets it up again. */
   private reset(): void {
     const number = 1 + this.random.below(functions - 1);
     this.device.port.resetFunction(number);
@@ -229,7 +230,7 @@ class Run {
     this.read();
   }
 
-  /** All that was begun ends; everything is back where it belongs. */
+  /** All begun work ends, and every resource is back in its place. */
   end(): void {
     for (const posting of this.postings) this.giveUp(posting);
     while (this.step());
@@ -251,7 +252,7 @@ class Run {
 }
 
 describe('conservation', () => {
-  it('after every step of random runs, while functions and their resources change', () => {
+  it('holds after every step of random runs, while functions and their resources change', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const run = new Run(seed);

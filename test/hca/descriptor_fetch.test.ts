@@ -28,10 +28,10 @@ describe('descriptor_fetch', () => {
     expect(queue.events()).toEqual([]);
   });
 
-  it.each([0, 1, 2, 3, 4, 9, 12, 15])('goes round a queue of 2^%i entries and beyond 2^16', (entriesLog2) => {
+  it.each([0, 1, 2, 3, 4, 9, 12, 15])('wraps in a queue of 2^%i entries and beyond 2^16', (entriesLog2) => {
     const queue = new HostReceiveQueue({ entriesLog2 });
     queue.startAt(0x10000 - queue.entries - 3);
-    // A round filled and emptied whole: full and empty are told apart.
+    // A round is filled and emptied completely, so that full and empty must be distinguished.
     for (let round = 0; round < 2; ++round) {
       const posted = Array.from({ length: queue.entries }, () => queue.post());
       queue.publish();
@@ -52,7 +52,8 @@ describe('descriptor_fetch', () => {
     for (let number = 0; number < 40; ++number) queue.post();
     queue.publish();
     const accesses = Array.from({ length: 40 }, () => queue.accessesOf(() => queue.take()));
-    // The first needs the tail; lines begin at slots 8, 16, 24, 32 and 40, and the last is cut short.
+    // The first one needs the tail; lines begin at slots 8, 16, 24, 32 and 40, and the last line is cut
+    // short.
     const expected = accesses.map((_, index) => (index === 0 ? 2 : (index + 3) % 8 === 0 ? 1 : 0));
     expected[37] = 2;
     expect(accesses).toEqual(expected);
@@ -105,7 +106,7 @@ describe('descriptor_fetch', () => {
     expect(queue.events()).toEqual([]);
   });
 
-  it('takes in ERR too, for a flush', () => {
+  it('takes entries in ERR too, for a flush', () => {
     const queue = new HostReceiveQueue();
     const posted = [queue.post(), queue.post()];
     queue.publish();
@@ -116,7 +117,7 @@ describe('descriptor_fetch', () => {
   });
 });
 
-describe('descriptor_fetch and a wrong queue', () => {
+describe('descriptor_fetch and a corrupted queue', () => {
   const expectFatal = (queue: HostReceiveQueue, refusal: Refusal, detail: number): void => {
     expect(queue.state()).toBe(QueuePairState.error);
     expect(queue.events().filter(({ type }) => type !== EventType.dmaFault)).toMatchObject([
@@ -128,7 +129,7 @@ describe('descriptor_fetch and a wrong queue', () => {
         detail,
       },
     ]);
-    // Another try finds the same, and says nothing more.
+    // Another attempt finds the same, and reports nothing more.
     expect(queue.take()).toBeNull();
     expect(queue.events().filter(({ type }) => type !== EventType.dmaFault)).toEqual([]);
   };
@@ -177,7 +178,7 @@ describe('descriptor_fetch and a wrong queue', () => {
       for (const excess of [1, 100, -1]) {
         const queue = new HostReceiveQueue({ entriesLog2 });
         queue.startAt(0xfffe);
-        queue.post(); // sound, but not to be believed
+        queue.post(); // valid, but beyond the claimed tail
         queue.publish((0xfffe + (excess < 0 ? excess : queue.entries + excess)) & 0xffff);
         expect(queue.take()).toBeNull();
         expectFatal(queue, Refusal.receiveQueueMismatch, 0xfffe);
@@ -230,7 +231,7 @@ describe('descriptor_fetch and a wrong queue', () => {
 });
 
 describe('the receive doorbell', () => {
-  it('brings the tail, so that it is not read', () => {
+  it('carries the tail, so that it is not read', () => {
     const queue = new HostReceiveQueue({ entriesLog2: 3 });
     queue.startAt(0xfffc);
     for (let number = 0; number < 8; ++number) queue.post();
@@ -263,7 +264,7 @@ describe('the receive doorbell', () => {
     expect(queue.port.takeDoorbell()).toBeNull();
   });
 
-  it('brings nothing to a queue pair in RESET: it was rung before', () => {
+  it('has no effect on a queue pair in RESET, because it was rung before', () => {
     const queue = new HostReceiveQueue({ entriesLog2: 2 });
     const posted = queue.post();
     queue.port.setState(1, queue.number, QueuePairState.reset);
@@ -274,7 +275,7 @@ describe('the receive doorbell', () => {
     expect(queue.take()).toEqual(posted);
   });
 
-  it('asks in ERR for one flush a queue pair, in turn', () => {
+  it('requests one flush per queue pair in ERR, in turn', () => {
     const port = makeReceiveQueues();
     const queues = [1, 2, 1, 3].map(
       (underlyingFunction) => new HostReceiveQueue({ underlyingFunction }, port),
@@ -321,14 +322,14 @@ describe('descriptor_fetch against a plain model', () => {
         (entriesLog2, start, taken) => {
           const port = makeReceiveQueues();
           const queue = new HostReceiveQueue({ entriesLog2 }, port);
-          // The queue pair 64 indices on shares its line of the cache.
+          // The queue pair 64 indices later uses the same line of the cache.
           const between = Array.from({ length: 63 }, () => new HostReceiveQueue({ entriesLog2: 0 }, port));
           const other = new HostReceiveQueue({ entriesLog2: 0 }, port);
           expect(other.number - queue.number).toBe(between.length + 1);
           queue.startAt(start);
-          const posted: unknown[] = []; // in order, those taken left out
-          let known = 0; // of posted, by tail record or doorbell
-          let stored = 0; // by tail record
+          const posted: unknown[] = []; // in order, without those taken
+          let known = 0; // number known to be posted, from the tail record or a doorbell
+          let stored = 0; // number in the tail record
           for (const step of taken) {
             if (step.kind === 'post') {
               for (let count = 0; count < step.count && posted.length < queue.entries; ++count)

@@ -19,7 +19,7 @@ const failures = (host: HostResponder) =>
   host.events().filter(({ type }) => type !== EventType.communicationEstablished);
 
 describe('dma_validation: SEND', () => {
-  it('scatters a message over the pieces of its receive, whatever their sizes and places', () => {
+  it('scatters a message over the pieces of its receive, of any size and place', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(10_000);
@@ -62,7 +62,7 @@ describe('dma_validation: SEND', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('hands immediate data on byte by byte, and asks for the event that was solicited', () => {
+  it('passes immediate data byte by byte, and requests the solicited event', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(1000);
@@ -72,7 +72,7 @@ describe('dma_validation: SEND', () => {
     peer.write(region, 100, pattern(300, 2), { immediateData: 0xa1a2a3a4 });
     host.run();
     const [send, write] = host.completions();
-    // On the wire, and so in memory: 01 02 03 04.
+    // On the wire, and therefore in memory: 01 02 03 04.
     expect(send).toMatchObject({
       with_immediate: 1,
       immediate_data: 0x04030201,
@@ -135,7 +135,7 @@ describe('dma_validation: SEND', () => {
     expect(region.bytes.every((byte) => byte === 0)).toBe(true);
   });
 
-  it('fails a receive whose entry is not as it has to be', () => {
+  it('fails a receive whose entry is invalid', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(1000);
@@ -148,7 +148,7 @@ describe('dma_validation: SEND', () => {
     ]);
   });
 
-  it('completes into no queue when there is none', () => {
+  it('writes no completion without a completion queue', () => {
     const host = new HostResponder();
     const peer = host.queuePair({ silent: true });
     peer.postReceive([]);
@@ -172,7 +172,7 @@ describe('dma_validation: SEND', () => {
 });
 
 describe('dma_validation: RDMA', () => {
-  it('writes at any place and in any length, and completes nothing', () => {
+  it('writes at any place, in any length, without a completion', () => {
     const host = new HostResponder();
     const peer = host.queuePair({ pathMtu: PathMtu.mtu1024 });
     const region = host.region(9000);
@@ -268,7 +268,7 @@ describe('dma_validation: RDMA', () => {
     ]);
   });
 
-  it('stops an RDMA WRITE whose key is taken back half way', () => {
+  it('stops an RDMA WRITE whose key is invalidated meanwhile', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(1000);
@@ -336,7 +336,7 @@ describe('dma_validation: atomics', () => {
     }
     other.fetchAndAdd(region, 8, 5n);
     host.take();
-    // Of the newest 16, each by its PSN; older ones a requester cannot ask for.
+    // The device remembers the newest 16, each by its PSN; a requester cannot repeat older ones.
     for (const [psn, original] of [
       [240, 39n],
       [225, 24n],
@@ -356,7 +356,7 @@ describe('dma_validation: atomics', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('does not know the atomics of a former queue pair in the same place', () => {
+  it('forgets the atomics of a former queue pair in the same place', () => {
     const host = new HostResponder({ queuePairs: 3 });
     const region = host.region(64);
     const former = host.queuePair();
@@ -370,7 +370,7 @@ describe('dma_validation: atomics', () => {
   });
 });
 
-describe('dma_validation: a READ for which there is no place', () => {
+describe('dma_validation: a READ without a free place', () => {
   it('waits, and delays no other queue pair', () => {
     const host = new HostResponder();
     const region = host.region(4096);
@@ -432,7 +432,7 @@ describe('dma_validation: flush', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('goes behind what was accepted, does nothing outside ERR, and lets other queue pairs work', () => {
+  it('follows the accepted packets, does nothing outside ERR, and lets other queue pairs work', () => {
     const host = new HostResponder();
     const [peer, other] = [host.queuePair(), host.queuePair()];
     for (let index = 0; index < 40; ++index) peer.postReceive([]);
@@ -449,7 +449,7 @@ describe('dma_validation: flush', () => {
     expect(order.indexOf(other.number)).toBeLessThan(20);
   });
 
-  it('ends when the queue pair is to be destroyed', () => {
+  it('ends if the queue pair is to be destroyed', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     for (let index = 0; index < 40; ++index) peer.postReceive([]);

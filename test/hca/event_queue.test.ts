@@ -43,7 +43,7 @@ class HostEventQueue {
   private readonly log2: number;
   private readonly pages: number[];
   private readonly headRecord: number;
-  /** Answers to management commands are events of event queue 0, which does not exist. */
+  /** Answers to management commands are events of event queue 0, which does not exist here. */
   private droppedOfManagement = 0;
 
   constructor(
@@ -58,7 +58,7 @@ class HostEventQueue {
     this.log2 = entriesLog2;
     this.entries = 1 << entriesLog2;
     this.headRecord = device.allocate(8);
-    // Pages out of order: entry i lies where the page list says.
+    // Pages out of order: entry i is where the page list says.
     const count = Math.ceil((this.entries * entryBytes) / 4096);
     this.pages = Array.from({ length: count }, () => device.allocate(4096)).reverse();
     const page = (offset: number): bigint => device.address(offset) >> 12n;
@@ -75,7 +75,7 @@ class HostEventQueue {
     ]);
   }
 
-  /** Another queue of the function: its status. */
+  /** Creates another queue of the function; returns the status. */
   another(settings: Settings): number {
     return new HostEventQueue(
       { underlyingFunction: this.underlyingFunction, ...settings },
@@ -99,7 +99,7 @@ class HostEventQueue {
     );
   }
 
-  /** The entry at the host's head, or undefined while its phase says that it is not written. */
+  /** The entry at the host's head, or undefined if its phase says that it is not written yet. */
   peek(): ReturnType<typeof decode> | undefined {
     const index = this.head & (this.entries - 1);
     const offset = this.pages[(index * entryBytes) >> 12]! + ((index * entryBytes) & 4095);
@@ -108,7 +108,7 @@ class HostEventQueue {
     return entry['phase'] === phase ? entry : undefined;
   }
 
-  /** Takes the entry at the head and tells the device. */
+  /** Consumes the entry at the head and reports the new head to the device. */
   take(): ReturnType<typeof decode> | undefined {
     const entry = this.peek();
     if (entry !== undefined) this.tellHead(++this.head);
@@ -150,7 +150,7 @@ class HostEventQueue {
     );
   }
 
-  /** Carries out a management command; its status. */
+  /** Executes a management command; returns its status. */
   private manage(...command: Parameters<Management['execute']>): number {
     const before = this.allDropped;
     const { status } = this.management.execute(...command);
@@ -165,7 +165,7 @@ describe('event_queue', () => {
     for (let round = 0; round < 5; ++round) {
       host.advance(1);
       for (let i = 0; i < 6; ++i) host.report(round * 6 + i);
-      // Four of the six have room; the two that are lost are told by the next round's first entry.
+      // Four of the six have room; the next entry reports the two lost ones.
       for (let i = 0; i < 4; ++i)
         expect(host.take()).toMatchObject({
           type: EventType.completion,
@@ -179,7 +179,7 @@ describe('event_queue', () => {
     expect(host.dropped).toBe(10);
   });
 
-  it('goes round through pages that are not contiguous', () => {
+  it('wraps through pages that are not contiguous', () => {
     const host = new HostEventQueue({ entriesLog2: 9 });
     for (let i = 0; i < 2000; ++i) {
       host.report(i);
@@ -238,7 +238,7 @@ describe('event_queue', () => {
     expect(host.interrupts).toBe(0);
   });
 
-  it('holds an interrupt back until the count or the time', () => {
+  it('delays an interrupt until the count or the time', () => {
     const host = new HostEventQueue({ entriesLog2: 4, moderationCount: 3, moderationTime: 100 });
     host.arm();
     host.report(0);
@@ -283,7 +283,7 @@ describe('event_queue', () => {
     expect(host.take()).toMatchObject({ object: 1, sequence: 0, lost: 1 });
   });
 
-  it('keeps its head when the record is garbage', () => {
+  it('keeps its head if the record is garbage', () => {
     const host = new HostEventQueue({ entriesLog2: 1 });
     host.report(0);
     host.report(1);
@@ -317,7 +317,7 @@ describe('event_queue', () => {
     times: fc.integer({ min: 1, max: 12 }),
   });
 
-  it('loses none that it does not count, and interrupts as a plain model does', () => {
+  it('counts every lost event, and interrupts like a plain model', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 4 }),

@@ -1,4 +1,4 @@
-// Fields of formats that lib/spec has no functions for, read and written by their descriptions.
+// Fields of formats for which lib/spec has no functions, read and written by their descriptions.
 import { decode, encode, formatDescriptions } from '../../lib/spec/index.ts';
 
 type Reader = (view: DataView, base: number) => number;
@@ -10,7 +10,7 @@ function bytesOf(format: string, view: DataView, base: number): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset + base, found.bytes);
 }
 
-/** Reads a field of a structure that begins at `base`; of a wider one its low `bits`. */
+/** Reads a field of a structure that begins at `base`; of a wider field its low `bits`. */
 function reader(format: string, field: string, bits = 53): Reader {
   return (view, base) => {
     const value = decode(format, bytesOf(format, view, base))[field];
@@ -18,7 +18,7 @@ function reader(format: string, field: string, bits = 53): Reader {
   };
 }
 
-/** Writes a field of a structure that begins at `base`, and leaves the others as they are. */
+/** Writes a field of a structure that begins at `base`; the others keep their values. */
 function writer(format: string, field: string): Writer {
   return (view, base, value) => {
     const bytes = bytesOf(format, view, base);

@@ -173,7 +173,7 @@ export class SendQueue {
       state: QueuePairState.readyToReceive,
       path_mtu: PathMtu.mtu1024,
       destination_queue_pair: 0x123456,
-      // No board has this address: packets to it go nowhere.
+      // No board has this address, so packets to it are lost.
       address_vector: encode('address_vector', { port: 1, is_global: 1 }),
     });
     this.modify({ attribute_mask: state | sendPsn, state: QueuePairState.readyToSend });
@@ -189,7 +189,7 @@ export class SendQueue {
     this.host.management.succeed(ManagementOpcode.destroyQueuePair, { input_modifier: this.number });
   }
 
-  /** Puts a command with `payload` bytes into the send queue and returns it, for a VCB. */
+  /** Puts a command with `payload` bytes into the send queue and returns it, for a write to a VCB. */
   prepare(payload: number, fields: Parameters<typeof encode>[1] = {}): Uint8Array {
     const { device } = this.host;
     const slot = this.next & ((1 << this.log2) - 1);

@@ -17,12 +17,12 @@ const queue = (shape: Partial<Shape>): LinkedListQueuePort =>
 const refused = (result: string): object => ({ result, entry: null, index: null, unit: null });
 
 describe('hardware linked list queue', () => {
-  it('keeps every list in order and lets none wait for another', () => {
+  it('keeps every list in order, and no list waits for another', () => {
     const port = queue({ entries: 4, lists: 4, readyOnPush: false });
     const [first, second] = [port.push(7, 70n, 0), port.push(9, 90n, 0)];
     const [third, fourth] = [port.push(7, 71n, 0), port.push(9, 91n, 0)];
     for (const ready of [third, second, fourth]) port.markReady(ready.entry!);
-    // The second data unit of 7 is ready, but not its first; both of 9 go.
+    // The second data unit of 7 is ready, but not its first; both of 9 leave.
     for (const unit of [90n, 91n]) {
       expect(port.arbitrate(1)).toBe(second.list);
       expect(port.pop(second.list!)).toMatchObject({ result: 'ok', index: 9, unit });
@@ -71,7 +71,7 @@ describe('hardware linked list queue', () => {
     fc.assert(
       fc.property(lists, fc.nat({ max: 99 }), (indexesOfLists, start) => {
         const port = queue({ entries: 128, lists: 100, direct: true, readyOnPush: true });
-        // Where the arbiter stands when they come is arbitrary.
+        // The arbiter may be at any place when they arrive.
         port.push(start, 0n, 0);
         port.pop(port.arbitrate(1)!);
         for (const index of indexesOfLists) for (let unit = 0n; unit < 3n; unit++) port.push(index, unit, 0);
@@ -88,7 +88,7 @@ describe('hardware linked list queue', () => {
     );
   });
 
-  it('grants nothing without an outbound credit, and keeps the turn', () => {
+  it('forwards nothing without an outbound credit, and keeps the turn', () => {
     const port = queue({ readyOnPush: true });
     port.push(1, 0n, 0);
     port.push(2, 0n, 0);
@@ -125,7 +125,7 @@ describe('hardware linked list queue', () => {
     expect(port.peek(0).unit).toBe(4n);
   });
 
-  it('reclaims an entry a clock while other lists move', () => {
+  it('reclaims an entry per clock while other lists progress', () => {
     const port = queue({ entries: 16, lists: 4, direct: true, readyOnPush: true });
     for (const unit of [10n, 11n, 12n]) port.push(1, unit, 0);
     for (const unit of [20n, 21n]) port.push(2, unit, 0);
@@ -153,7 +153,7 @@ describe('hardware linked list queue', () => {
     expect(port.counters()).toMatchObject({ reclaimed: 5, droppedClosed: 2 });
   });
 
-  it('holds a list to its maximum, and others not', () => {
+  it('limits a list to its own maximum only', () => {
     const port = queue({ lists: 2, direct: true, readyOnPush: true });
     port.setMaximum(0, 2);
     const push = (list: number): string => port.push(list, 0n, 0).result;
@@ -176,9 +176,9 @@ describe('hardware linked list queue', () => {
       port.push(underlyingFunction, 0n, underlyingFunction).result;
     expect(Array.from({ length: 4 }, () => push(0))).toEqual(['ok', 'ok', 'ok', 'noEntryCredit']);
     expect(Array.from({ length: 3 }, () => push(1))).toEqual(['ok', 'ok', 'noEntryCredit']);
-    // Credits that the others took are not taken from the third.
+    // No credit that the others took comes from the third function.
     expect(Array.from({ length: 2 }, () => push(2))).toEqual(['ok', 'noEntryCredit']);
-    // The first entry to leave was paid for by its function alone: its credit is no use to the third.
+    // The first entry to leave was paid by its own function, so its credit is of no use to the third.
     port.pop(0);
     expect(push(2)).toBe('noEntryCredit');
     port.pop(0);
@@ -239,7 +239,7 @@ describe('hardware linked list queue', () => {
       }
   });
 
-  it('scrubs one entry a clock: a corrected error is gone from memory', () => {
+  it('scrubs one entry per clock: memory no longer has a corrected error', () => {
     const port = damaged(5);
     expect(port.scrubStep()).toEqual({ status: 'corrected', entry: 0 });
     expect(port.scrubStep()).toEqual({ status: 'clean', entry: 1 });
@@ -259,7 +259,7 @@ describe('hardware linked list queue', () => {
     expect(port.pop(0)).toEqual({ result: 'corrupted', entry: 0, index: 1, unit: null });
     expect(port.pop(0)).toMatchObject({ result: 'ok', unit: 7n });
     expect(port.counters()).toMatchObject({ detectedBitErrors: 1, droppedCorrupted: 1, popped: 1 });
-    // The unit that is pushed next into that entry is sound.
+    // The next data unit pushed into that entry is intact.
     port.push(1, unit, 0);
     expect(port.pop(0)).toMatchObject({ result: 'ok', entry: 0, unit });
     expect(port.verify()).toBeNull();

@@ -40,7 +40,8 @@ const weights = {
   setSharedEntryCredits: 1,
 };
 
-// A command names places by a fraction, so that it stays meaningful when others are taken out of a failing sequence.
+// A command names places by a fraction, so that it stays meaningful when other commands are removed from a
+// failing sequence.
 const place = fc.noBias(fc.nat({ max: 0xffff })).map((number) => number / 0x10000);
 const command = fc.tuple(
   fc.oneof(...Object.entries(weights).map(([name, weight]) => ({ weight, arbitrary: fc.constant(name) }))),
@@ -52,7 +53,7 @@ const pick = <T>(from: readonly T[], at: number): T | undefined => from[Math.flo
 
 type Both = LinkedListQueuePort | LinkedListQueueModel;
 
-// Mostly what is in use, sometimes what is not.
+// Usually a place in use, sometimes one that is not.
 const anyList = (model: LinkedListQueueModel, shape: Shape, at: number): number =>
   at < 0.8 ? (pick(model.usedLists(), at / 0.8) ?? 0) : Math.floor((at - 0.8) * 5 * (shape.lists + 1));
 const anyEntry = (model: LinkedListQueueModel, shape: Shape, at: number): number => {
@@ -62,7 +63,7 @@ const anyEntry = (model: LinkedListQueueModel, shape: Shape, at: number): number
     : Math.floor((at - 0.9) * 10 * shape.entries);
 };
 
-// The call that a command stands for, now; undefined: none.
+// The call that a command stands for in the current state; undefined: none.
 function callOf(
   model: LinkedListQueueModel,
   shape: Shape,
@@ -117,7 +118,7 @@ function callOf(
   }
 }
 
-// The names of results in what a command answered.
+// The names of results in the answer to a command.
 function namesIn(answer: unknown): string[] {
   if (typeof answer === 'string') return [answer];
   if (answer === null || typeof answer !== 'object') return [];
@@ -144,7 +145,7 @@ describe('hardware linked list queue, random commands', () => {
       }),
       { numRuns: 100 },
     );
-    // The sequences reach every result.
+    // The sequences must produce every result.
     for (const name of results.split(' ')) expect(seen).toContain(name);
   }, 60_000);
 });

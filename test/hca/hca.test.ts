@@ -82,7 +82,7 @@ describe('hca', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('has a step to do when a half-written command passes the limit', () => {
+  it('needs a step when a half-written command exceeds the limit', () => {
     const device = enabledDevice();
     const host = new FunctionHost(device, 1);
     device.write64(RegionType.control, 0, CONTROL_HALF_WRITTEN_LIMIT_OFFSET, 1000n);
@@ -130,7 +130,7 @@ describe('hca', () => {
     expect(device.read64(RegionType.control, 0, CONTROL_WRITES_UNCLAIMED_OFFSET)).toBe(1n);
   });
 
-  it('is as new after a reset', () => {
+  it('has its initial state after a reset', () => {
     const device = enabledDevice();
     const host = new FunctionHost(device, 1);
     const queue = host.createQueuePair();
@@ -165,7 +165,7 @@ describe('hca', () => {
     }
   });
 
-  it('resets a function in the middle of its commands, and leaves the others theirs', () => {
+  it('resets a function in the middle of its commands, and leaves other functions undisturbed', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -190,7 +190,7 @@ describe('hca', () => {
           const posted = [0, 0];
           posts.forEach(({ underlyingFunction, queue, payload, steps, half }, index) => {
             const command = queues[underlyingFunction - 1]![queue]!.prepare(payload);
-            // The function that stays writes its commands whole; the one that goes may leave the last line out.
+            // The function that stays writes complete commands; the one to be reset may omit the last line.
             const torn = half && underlyingFunction === 1;
             device.writeCommand(vcb(underlyingFunction, index), torn ? command.subarray(0, 56) : command);
             if (underlyingFunction === 2) ++posted[queue]!;

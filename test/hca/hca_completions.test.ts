@@ -52,7 +52,7 @@ function makeQueue(entriesLog2 = 4): {
 }
 
 describe('completions of an hca', () => {
-  it('are written for commands that are signaled, and for those that fail or are flushed', () => {
+  it('are written for signaled commands, and for those that fail or are flushed', () => {
     const { device, host, number, entry } = makeQueue();
     const queue = host.createQueuePair(QualityOfServiceLevel.low, number);
     const post = (fields: Parameters<typeof encode>[1]): void => {
@@ -81,7 +81,7 @@ describe('completions of an hca', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('give the event that the register page was armed for', () => {
+  it('raise the event for which the register page armed the queue', () => {
     const { device, host, number } = makeQueue();
     const queue = host.createQueuePair(QualityOfServiceLevel.low, number);
     const arm = (completionQueue: number, sequence: number): void =>
@@ -103,7 +103,7 @@ describe('completions of an hca', () => {
     expect(refused()).toBe(1n);
   });
 
-  it('are no more after a reset of their function', () => {
+  it('are no longer written after a reset of their function', () => {
     const { device, host, number, entry } = makeQueue();
     host.createQueuePair(QualityOfServiceLevel.low, number);
     device.write32(RegionType.underlyingFunction, function1, UNDERLYING_FUNCTION_RESET_OFFSET, 1);
@@ -116,7 +116,7 @@ describe('completions of an hca', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('that find no room fail their queue pairs, and are counted', () => {
+  it('without room fail their queue pairs, and are counted', () => {
     const { device, host, number } = makeQueue(1);
     const queues = [0, 1].map(() => host.createQueuePair(QualityOfServiceLevel.low, number));
     for (let round = 0; round < 3; ++round) {

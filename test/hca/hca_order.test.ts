@@ -6,7 +6,7 @@ import { Device } from '../helpers/device.ts';
 import { FunctionHost, type SendQueue } from './function_host.ts';
 import { Random } from '../helpers/random.mjs';
 
-/** A send queue as a test knows it: how many commands were posted, and how many are sent. */
+/** A send queue as a test tracks it: the number of commands posted, and the number sent. */
 interface Posting {
   queue: SendQueue;
   posted: number;
@@ -14,7 +14,7 @@ interface Posting {
 }
 
 describe('hca', () => {
-  it('sends all commands in order with as little as a board can have, blocks asleep without work', () => {
+  it('sends all commands in order with the smallest resources of a board, while idle blocks sleep', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = new Random(seed);

@@ -17,7 +17,7 @@ const referenceBytes = 8;
 type Fields = Parameters<typeof encode>[1];
 type Decoded = ReturnType<typeof decode>;
 
-/** How a queue is made. */
+/** The options of a queue. */
 export interface QueueSettings {
   underlyingFunction?: number;
   entriesLog2?: number;
@@ -26,7 +26,7 @@ export interface QueueSettings {
   userHandle?: number;
 }
 
-/** Where a queue's head record lies in host memory; its pages, up to 35, come after it. */
+/** The address of a queue's head record in host memory; its pages, up to 35, follow. */
 const place = (slot: number): number => 0x10000 + slot * 0x24000;
 
 /** A host's side of one completion queue: its pages, head record and what it has read. */
@@ -36,14 +36,14 @@ export class HostCompletionQueue {
   entries: number;
   readonly number: number;
   readonly headOffset: number;
-  /** Offsets of the pages in host memory, none behind the one before. */
+  /** Offsets of the pages in host memory; no page follows its predecessor. */
   pages: readonly number[];
   head = 0;
   private log2: number;
   private readonly variable: boolean;
   private readonly areaPage: number;
 
-  /** @param slot which part of host memory it lies in, 0 to 7 */
+  /** @param slot the part of host memory for the queue, 0 to 7 */
   constructor(settings: QueueSettings = {}, port: CompletionQueuePort = makeCompletionQueues(), slot = 0) {
     const { underlyingFunction = 1, entriesLog2 = 2, variable = false, eventQueue = 3 } = settings;
     this.port = port;
@@ -72,9 +72,9 @@ export class HostCompletionQueue {
   }
 
   /**
-   * As a host does it that takes nothing meanwhile.
-   * @param slot which part of host memory it lies in from now on; no other queue may lie there
-   * @returns the status of the device; other than success: nothing has changed
+   * Resizes the queue like a host that consumes nothing meanwhile.
+   * @param slot the part of host memory for the new pages, which no other queue may use
+   * @returns the status of the device; if it is not success, nothing has changed
    */
   resize(entriesLog2: number, slot: number): ManagementStatus {
     const { number, log2 } = this;
@@ -121,7 +121,7 @@ export class HostCompletionQueue {
     return this.pages[Math.floor(at / page)]! + (at % page);
   }
 
-  /** The entry at the host's head, or undefined while its phase says that it is not written. */
+  /** The entry at the host's head, or undefined if its phase says that it is not written yet. */
   peek(): Decoded | undefined {
     const slot = this.head & (this.entries - 1);
     const phase = ((this.head >>> this.log2) & 1) ^ 1;
@@ -136,7 +136,7 @@ export class HostCompletionQueue {
     return entry['phase'] === phase ? entry : undefined;
   }
 
-  /** Takes the entry at the head; the device does not learn of it. */
+  /** Consumes the entry at the head; the device does not learn of it. */
   take(): Decoded | undefined {
     const entry = this.peek();
     if (entry !== undefined) this.head = (this.head + 1) >>> 0;
@@ -161,7 +161,7 @@ export class HostCompletionQueue {
     return this.port.takeEvents().map((event) => decode('event_unit', event));
   }
 
-  /** How many of the events since the last call are completions of this queue. */
+  /** The number of events since the last call that are completions of this queue. */
   completionEvents(): number {
     return this.events().filter(({ type, object }) => type === EventType.completion && object === this.number)
       .length;

@@ -19,16 +19,16 @@ const headerBytes = 16;
 
 type Fields = Parameters<typeof encode>[1];
 
-/** How a queue is made. */
+/** The options of a queue. */
 export interface QueueSettings {
   underlyingFunction?: number;
   entriesLog2?: number;
 }
 
-/** Host memory of a port from which pages are taken. */
+/** Host memory of a port, from which pages are allocated. */
 const used = new WeakMap<ReceiveQueuePort, number>();
 
-/** A host's side of one receive queue: what it has posted, in pages that are not contiguous. */
+/** A host's side of one receive queue: the posted work requests, in pages that are not contiguous. */
 export class HostReceiveQueue {
   readonly port: ReceiveQueuePort;
   readonly underlyingFunction: number;
@@ -67,7 +67,7 @@ export class HostReceiveQueue {
     return this.port.base + BigInt(this.tailOffset);
   }
 
-  /** Goes on with this sequence number, on both sides. */
+  /** Continues with this sequence number, on both sides. */
   startAt(sequenceNumber: number): void {
     this.next = sequenceNumber;
     this.port.setPosition(this.underlyingFunction, this.number, sequenceNumber & 0xffff);
@@ -130,7 +130,7 @@ export class HostReceiveQueue {
     return this.port.state(this.underlyingFunction, this.number);
   }
 
-  /** DMA accesses of the function that the work makes. */
+  /** The DMA accesses of the function that the work causes. */
   accessesOf(work: () => void): number {
     const before = this.port.accessesOf(this.underlyingFunction);
     work();

@@ -59,7 +59,7 @@ export interface Piece {
 /** A packet from the responder. */
 export interface Answer {
   queuePair: number;
-  /** Of the opcode, without the service. */
+  /** The opcode, without the service. */
   opcode: string;
   psn: number;
   msn: number;
@@ -86,7 +86,7 @@ const opcodeByName = new Map(
   Object.values(PacketOpcode).map((opcode) => [specifiedPacketOpcodeNames[opcode]!, opcode as number]),
 );
 
-/** A host with a responder: memory, keys, one completion queue, and what has come out. */
+/** A host with a responder: memory, keys, one completion queue, and the answers. */
 export class HostResponder {
   readonly port: ResponderPort;
   readonly underlyingFunction = 1;
@@ -118,7 +118,7 @@ export class HostResponder {
     );
   }
 
-  /** Memory of `bytes` bytes that begins in the middle of a page, at any virtual address. */
+  /** Memory of `bytes` bytes that begins in the middle of a page, with any virtual address. */
   region(bytes: number, settings: RegionSettings = {}): Region {
     const { access = rights.all, protectionDomain = this.protectionDomain } = settings;
     const { underlyingFunction = this.underlyingFunction, unmapped = [] } = settings;
@@ -145,13 +145,13 @@ export class HostResponder {
     return new Requester(this, settings);
   }
 
-  /** Lets the blocks work until all sleep; what comes out is kept in `answers`. */
+  /** Lets the blocks work until all sleep; collects the answers in `answers`. */
   run(): void {
     do while (this.port.step());
     while (this.collect());
   }
 
-  /** Takes what has come out. False: nothing. */
+  /** Collects the answers. Returns false if there are none. */
   collect(): boolean {
     const before = this.answers.length;
     for (let wire = this.port.takeAnswer(); wire !== null; wire = this.port.takeAnswer()) {
@@ -200,12 +200,12 @@ export class HostResponder {
     return this.port.takeEvents().map((event) => decode('event_unit', event));
   }
 
-  /** DMA addresses of pages that lie together at an offset. */
+  /** DMA addresses of consecutive pages from an offset on. */
   pagesAt(offset: number, count: number): bigint[] {
     return Array.from({ length: count }, (_, index) => this.port.base + BigInt(offset + index * page));
   }
 
-  /** The offset of pages of host memory that are not used. */
+  /** The offset of unused pages of host memory. */
   allocate(pages: number): number {
     const offset = this.used;
     this.used += pages * page;
@@ -319,7 +319,7 @@ export class Requester {
     return sequenceNumber;
   }
 
-  /** Makes the entry of a posted receive one of another work request. */
+  /** Changes the entry of a posted receive to that of another work request. */
   spoilEntry(sequenceNumber: number): void {
     this.host.memory.set(
       encode('receive_entry_header', { sequence_number: sequenceNumber + 1 }),
@@ -327,7 +327,7 @@ export class Requester {
     );
   }
 
-  /** The register receive_doorbell. */
+  /** Writes the register receive_doorbell. */
   doorbell(): void {
     const tail = BigInt(this.posted) << BigInt(32 * UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_WORD);
     this.host.port.doorbell(this.host.underlyingFunction, BigInt(this.number) | tail);
@@ -341,7 +341,7 @@ export class Requester {
   /**
    * Sends one request packet, with the next PSN unless `fields` has one.
    * @param opcode without the service
-   * @param psns that it takes
+   * @param psns number of PSNs that it uses
    */
   packet(
     opcode: string,
@@ -372,14 +372,14 @@ export class Requester {
     return psn;
   }
 
-  /** Where the entry of a receive work request lies in host memory. */
+  /** Address of the entry of a receive work request in host memory. */
   private entryAt(sequenceNumber: number): number {
     const slot = sequenceNumber % this.entries;
     const perPage = Math.floor(page / slotBytes);
     return this.area + Math.floor(slot / perPage) * page + (slot % perPage) * slotBytes;
   }
 
-  /** A SEND or RDMA WRITE in as many packets as it needs; `fields` of the RETH are those of the first. */
+  /** A SEND or RDMA WRITE in as many packets as needed; `fields` of the RETH are those of the first. */
   message(kind: 'send' | 'rdma_write', payload: Uint8Array, fields: Partial<PacketFields> = {}): void {
     const count = Math.max(1, Math.ceil(payload.length / this.mtu));
     const suffix = fields.immediateData === undefined ? '' : '_with_immediate';
@@ -402,7 +402,7 @@ export class Requester {
     });
   }
 
-  /** Responses that a READ of this length has. */
+  /** The number of responses of a READ of this length. */
   responses(length: number): number {
     return Math.max(1, Math.ceil(length / this.mtu));
   }
@@ -447,7 +447,7 @@ export class Requester {
   }
 }
 
-/** Bytes that differ from each other and from those of another seed. */
+/** Distinct bytes, different from those of another seed. */
 export function pattern(length: number, seed = 1): Uint8Array {
   return Uint8Array.from({ length }, (_, index) => (index * 7 + (index >> 8) * 13 + seed * 31) & 0xff);
 }

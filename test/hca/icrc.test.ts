@@ -23,7 +23,10 @@ const longest = 4200;
 const random = new Random(1);
 const noise = Uint8Array.from({ length: longest + lineBytes }, () => random.below(256));
 
-/** An area of `length` bytes whose address is `alignment` more than a multiple of 64, in a larger one of zeros. */
+/**
+ * An area of `length` bytes whose address is `alignment` above a multiple of 64, within a larger one of
+ * zeros.
+ */
 function aligned(length: number, alignment: number): { whole: Uint8Array; area: Uint8Array } {
   const whole = new Uint8Array(new ArrayBuffer(length + 3 * lineBytes));
   return { whole, area: whole.subarray(lineBytes + alignment, lineBytes + alignment + length) };
@@ -106,7 +109,7 @@ describe('choice of the implementation', () => {
   });
 });
 
-// Packets that others have made, from the first byte that the ICRC covers to the ICRC.
+// Packets built by other implementations, from the first byte that the ICRC covers to the ICRC.
 const published: readonly {
   what: string;
   framing: Framing;
@@ -141,16 +144,16 @@ const published: readonly {
   },
 ];
 
-describe('ICRC of packets that others have made', () => {
+describe('ICRC of packets built by other implementations', () => {
   it.each(published)('$what', ({ framing, headers, payload, icrc }) => {
     const crc = crcCompute(0, 'icrc', icrcOfHeaders(framing, headers), payload, payload);
     expect(Buffer.from(onWire('icrc', crc)).toString('hex')).toBe(icrc);
   });
 });
 
-// Which header bits change on the way: InfiniBand volume 1, 7.8.1; annex A17.
+// The header bits that change on the way: InfiniBand volume 1, 7.8.1; annex A17.
 const udp = '0000ffff'; // the checksum
-const transport = '00000000 ff000000 00000000'; // FECN, BECN and what is reserved beside them
+const transport = '00000000 ff000000 00000000'; // FECN, BECN and the reserved bits next to them
 const variant: readonly (readonly [framing: Framing, bits: string])[] = [
   ['ethernet_ipv4', `00ff0000 00000000 ff00ffff 00000000 00000000 00000000 ${udp} ${transport}`],
   ['ethernet_ipv6', `0fffffff 000000ff ${'00'.repeat(32)} 00000000 ${udp} ${transport}`],

@@ -20,7 +20,7 @@ const { success, notPermitted, badParameter } = ManagementStatus;
 const all = 0xffff_ffff;
 const atOnce = 32;
 
-/** Control function, and two others with queue pairs of their own. */
+/** The control function, and two others with queue pairs. */
 function makeFunctions(queuePairs: readonly [number, number]): ManagedFunction[] {
   const device = new ManagedDevice({ pageTableEntries: 4096 });
   const hosts = [0, 1, 2].map((number) => new ManagedFunction(device, number));
@@ -47,7 +47,7 @@ function listed(host: ManagedFunction): Record<string, unknown>[] {
   });
 }
 
-describe('commands that inspect', () => {
+describe('inspection commands', () => {
   it('list the queue pairs of all functions for the control function, piece by piece', () => {
     const [control] = makeFunctions([30, 10]) as [ManagedFunction];
     const found: Record<string, unknown>[] = [];
@@ -92,7 +92,7 @@ describe('commands that inspect', () => {
     });
   });
 
-  it('read registers of a page together, without what a read does to them', () => {
+  it('read registers of a page together, without side effects', () => {
     const [control, one] = makeFunctions([0, 0]) as [ManagedFunction, ManagedFunction];
     const read = (host: ManagedFunction, of: number, offsets: readonly number[]): number[] | number => {
       const { status } = host.execute(inspectRegisters, {}, [

@@ -74,10 +74,10 @@ describe('kick records', () => {
   it.each([
     { where: 'a PCB', physicalCollectBuffers: 64, origin: KickOrigin.collected },
     { where: 'send queue mode', physicalCollectBuffers: 1, origin: KickOrigin.sendQueueMode },
-  ])('tell one time of a command that one write brings, in $where', ({ physicalCollectBuffers, origin }) => {
+  ])('have one time for a command of one write, in $where', ({ physicalCollectBuffers, origin }) => {
     const port = makePort(4, physicalCollectBuffers);
     if (origin === KickOrigin.sendQueueMode) port.write(200, 8, new Uint8Array(8)); // takes the only PCB
-    port.setTime(1000n, 10n); // a second look would say 1010
+    port.setTime(1000n, 10n); // a second reading of the clock would return 1010
     port.write(9, 0, makeCommand({ length: 0, queuePairNumber }));
     const record = new DataView(port.memory, 0, KICK_RECORD_BYTES);
     expect(getKickRecordOrigin(record, 0)).toBe(origin);
@@ -87,7 +87,7 @@ describe('kick records', () => {
   it.each([
     { where: 'a PCB', physicalCollectBuffers: 64, origin: KickOrigin.collected },
     { where: 'send queue mode', physicalCollectBuffers: 1, origin: KickOrigin.sendQueueMode },
-  ])('begin with the first of several writes, in $where', ({ physicalCollectBuffers, origin }) => {
+  ])('begin at the first of several writes, in $where', ({ physicalCollectBuffers, origin }) => {
     const port = makePort(4, physicalCollectBuffers);
     if (origin === KickOrigin.sendQueueMode) port.write(200, 8, new Uint8Array(8));
     const command = makeCommand({ length: 0, queuePairNumber });
@@ -95,7 +95,7 @@ describe('kick records', () => {
       port.setTime(time);
       port.write(9, index * 16, command.slice(index * 16, index * 16 + 16));
     }
-    // The next command of the same VCB has a time of its own.
+    // The next command of the same VCB has its own time.
     port.setTime(400n);
     port.write(9, 0, makeCommand({ length: 0, queuePairNumber, sequenceNumber: 1 }));
     const times = [0, 1].map((index) => {
@@ -112,7 +112,7 @@ describe('kick records', () => {
     ]);
   });
 
-  it('tell that a command found no PCB, and number it with the others', () => {
+  it('report that a command found no PCB, and number it with the others', () => {
     const port = makePort(4, 1);
     kick(port, 1);
     port.write(200, 8, new Uint8Array(8)); // takes the only PCB
@@ -123,7 +123,7 @@ describe('kick records', () => {
     expect(getKickRecordKickNumber(record, 0)).toBe(1);
   });
 
-  it('tell when the last packet has left', () => {
+  it('report when the last packet has left', () => {
     const port = makePort(4);
     const [unit] = kick(port, 5);
     port.setTime(230n);
@@ -137,7 +137,7 @@ describe('kick records', () => {
     expect([getKickRecordBeginLow(sent!, 0), getKickRecordEndLow(sent!, 0)]).toEqual([200, 230]);
   });
 
-  it('go round with phase and sequence, and drop and count when the host lags', () => {
+  it('wrap with phase and sequence, and are dropped and counted if the host lags', () => {
     const port = makePort(3);
     const head = new DataView(port.memory, headOffset, 8);
     let consumed = 0;
@@ -187,7 +187,7 @@ describe('kick records', () => {
     ]);
   });
 
-  it('are of one function: another that has them off writes none', () => {
+  it('belong to one function: another one without a ring writes none', () => {
     const port = makePort(4);
     port.defineQueuePair(1, queuePairNumber, 0, 0);
     kick(port, 1, 40);
@@ -198,7 +198,10 @@ describe('kick records', () => {
   describe('of all functions', () => {
     const ownPlace = 0x4000;
     const ownHead = 0x9000;
-    /** Function 0 asks for all; a command of each function from its VCB: 2 of function 0, 40 of function 1. */
+    /**
+     * Function 0 requests the records of all functions; a command of each function from its VCB: 2 of
+     * function 0, 40 of function 1.
+     */
     function makeGathering(): CollectBufferPort {
       const port = makePort(4);
       port.setKickRecords(0, 1, 4, port.base, port.base + BigInt(headOffset), true);
@@ -225,7 +228,7 @@ describe('kick records', () => {
     };
     const { kicked, sent } = KickRecordType;
 
-    it('go to the ring of the control function when it asks for them, in their order', () => {
+    it('go to the ring of the control function if it requests them, in order', () => {
       const port = makeGathering();
       kick(port, 7);
       kickOfOther(port, 8);
@@ -238,7 +241,7 @@ describe('kick records', () => {
       expect(port.counters(1)['kickRecordsWritten']).toBe(0);
     });
 
-    it("leave a function's own ring as it is, and are told its drops apart", () => {
+    it("leave a function's own ring unchanged, and count its drops separately", () => {
       const port = makeGathering();
       port.setKickRecords(1, 1, 1, port.base + BigInt(ownPlace), port.base + BigInt(ownHead));
       kick(port, 7);
@@ -253,14 +256,14 @@ describe('kick records', () => {
       expect(port.counters(0)).toMatchObject({ kickRecordsWritten: 5, kickRecordsDropped: 0 });
     });
 
-    it('are not for another function, whatever it asks for', () => {
+    it('never go to another function', () => {
       const port = makePort(4);
       port.setKickRecords(1, 1, 4, port.base + BigInt(ownPlace), port.base + BigInt(ownHead), true);
       kick(port, 7);
       expect(recordsAt(port, ownPlace)).toEqual([]);
     });
 
-    it('end when the control function turns its ring off, or DMA cannot reach it', () => {
+    it('end if the control function turns its ring off, or a DMA to it fails', () => {
       const port = makeGathering();
       port.setKickRecords(0, 0, 4, port.base, port.base + BigInt(headOffset), true);
       kickOfOther(port, 8);
@@ -278,7 +281,7 @@ describe('kick records', () => {
   it.each([
     { what: 'ring', ringMapped: 0n, written: 0 },
     { what: 'head', ringMapped: 1n, written: 7 },
-  ])('are turned off with one event when the $what cannot be reached', ({ ringMapped, written }) => {
+  ])('are turned off with one event if the $what cannot be accessed', ({ ringMapped, written }) => {
     const port = makePort(3);
     port.setKickRecords(0, 1, 3, port.base * ringMapped, 0n);
     for (let count = 0; count < 12; count++) kick(port, count);

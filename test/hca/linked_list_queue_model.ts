@@ -1,4 +1,4 @@
-// The plain reference model of the hardware linked list queue: arrays and maps, nothing clever, nothing constant-time.
+// The plain reference model of the hardware linked list queue: arrays and maps, without any optimization.
 
 export interface Shape {
   readonly entries: number;
@@ -200,7 +200,10 @@ export class LinkedListQueueModel {
     return { status, entry };
   }
 
-  /** Flips a bit of a stored data unit, unless its word has two wrong bits already: what three do is the code's own affair. */
+  /**
+   * Flips a bit of a stored data unit, unless its word already has two wrong bits, because the result of
+   * three is undefined.
+   */
   mayInject(entry: number, bit: number): boolean {
     const stored = this.stored(entry);
     return (
@@ -220,7 +223,7 @@ export class LinkedListQueueModel {
     return this.lists.flatMap(({ units }) => units.map(({ entry }) => entry)).sort((a, b) => a - b);
   }
 
-  /** The entry at the head of every list that is open. */
+  /** The entry at the head of every open list. */
   heads(): number[] {
     return this.lists
       .filter(({ units, closed }) => units.length > 0 && !closed)

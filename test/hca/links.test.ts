@@ -20,7 +20,7 @@ const device = (): HcaPort => makeHca({ memoryBytes: 1 << 20 });
 /** Blocks that are awake; the others sleep. */
 const awake = (hca: HcaPort): string[] => blocks.filter((block) => hca.isAwake(block));
 
-/** As nothing is on its way, a step lets a block sleep. */
+/** With nothing in flight, a step puts a block to sleep. */
 function sleepAll(hca: HcaPort): void {
   for (const block of blocks) hca.stepBlock(block);
   expect(awake(hca)).toEqual([]);
@@ -40,26 +40,23 @@ describe('links of a device', () => {
     expect(hca.credits(name)).toBe(Number(depth));
   });
 
-  it.for(links)(
-    '$name wakes its consumer, and its producer when a credit comes back that it missed',
-    (link) => {
-      const hca = device();
-      sleepAll(hca);
-      hca.push(link.name, unit(link));
-      expect(awake(hca)).toEqual([link.consumer]);
-      for (let left = Number(link.depth); left > 1; left--) hca.push(link.name, unit(link));
-      hca.pop(link.name);
-      hca.push(link.name, unit(link));
-      expect(awake(hca)).toEqual([link.consumer]);
-      expect(() => hca.push(link.name, unit(link))).toThrow('no credit');
-      hca.pop(link.name);
-      // The board asks before each write whether collect_buffer has credits.
-      const woken = link.producer === 'collect_buffer' ? [] : [link.producer];
-      expect(awake(hca)).toEqual(blocks.filter((block) => [link.consumer, ...woken].includes(block)));
-    },
-  );
+  it.for(links)('$name wakes its consumer, and its producer when a missing credit returns', (link) => {
+    const hca = device();
+    sleepAll(hca);
+    hca.push(link.name, unit(link));
+    expect(awake(hca)).toEqual([link.consumer]);
+    for (let left = Number(link.depth); left > 1; left--) hca.push(link.name, unit(link));
+    hca.pop(link.name);
+    hca.push(link.name, unit(link));
+    expect(awake(hca)).toEqual([link.consumer]);
+    expect(() => hca.push(link.name, unit(link))).toThrow('no credit');
+    hca.pop(link.name);
+    // Before each write the board checks whether collect_buffer has credits.
+    const woken = link.producer === 'collect_buffer' ? [] : [link.producer];
+    expect(awake(hca)).toEqual(blocks.filter((block) => [link.consumer, ...woken].includes(block)));
+  });
 
-  it('an empty one is passed by to the next block, which leaves nothing for a step', () => {
+  it('an empty one is bypassed to the next block, which leaves nothing for a step', () => {
     const hca = device();
     sleepAll(hca);
     hca.push('requests_accepted', flush(1));
@@ -79,7 +76,7 @@ describe('links of a device', () => {
     expect(placed(hca)).toBe(3);
   });
 
-  it('are called by their names', () => {
+  it('have their names', () => {
     const hca = device();
     expect(() => hca.credits('quack')).toThrow('the device has no link quack');
     expect(() => hca.stepBlock('packet_memory')).toThrow('no block packet_memory that steps');

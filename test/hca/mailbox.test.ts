@@ -50,7 +50,7 @@ describe('mailboxes', () => {
     ['a page with more than fits', 4096n, 4088, 0],
     ['an empty page', 4096n, 0, 0],
     ['a page with a reserved field', 4096n, 4080, 1],
-  ])('refuses a chain with %s, and takes nothing', (_, next, length, reserved) => {
+  ])('refuses a chain with %s, and allocates nothing', (_, next, length, reserved) => {
     const { device, host, domain } = makeHost({ pageTableEntries: 4096 });
     const before = holdings(device);
     const input = createInput(domain, ServiceType.unreliableDatagram, { send_entry_pages: 700 });
@@ -67,7 +67,7 @@ describe('mailboxes', () => {
     expect(holdings(device)).toEqual(before);
   });
 
-  it('answers a fault of every access to a mailbox, and takes nothing', () => {
+  it('reports a fault of every access to a mailbox, and allocates nothing', () => {
     const { device, host, domain } = makeHost({ pageTableEntries: 4096 });
     const before = holdings(device);
     const input = createInput(domain, ServiceType.unreliableDatagram, { send_entry_pages: 600 });

@@ -11,7 +11,9 @@ const content = page - 16; // of a mailbox page
 
 type Fields = Parameters<typeof encode>[1];
 
-/** A resource manager on a flat host memory that a test allocates pages of, with context memory given and enabled. */
+/**
+ * A resource manager on a flat host memory from which a test allocates pages; context memory is already set.
+ */
 export class ManagedDevice {
   readonly port: ResourceManagerPort;
   readonly bytes: Uint8Array;
@@ -29,7 +31,7 @@ export class ManagedDevice {
     this.bytes = new Uint8Array(this.port.memory);
     const needed = this.port.contextMemoryNeeded();
     this.contextMemory = this.allocate(needed);
-    // The content of the memory before must not matter.
+    // The previous content of the memory must not matter.
     this.bytes.fill(0xff, this.contextMemory, this.contextMemory + needed);
     if (!this.port.openContextMemory(this.address(this.contextMemory), needed))
       throw new Error('context memory is refused');
@@ -68,7 +70,7 @@ export interface Answer {
   sequenceNumber: number;
 }
 
-/** The management queues of a function, and one mailbox of each kind, as a driver has them. */
+/** The management queues of a function, and one mailbox of each kind, as in a driver. */
 export class ManagedFunction {
   readonly device: ManagedDevice;
   readonly underlyingFunction: number;
@@ -91,7 +93,7 @@ export class ManagedFunction {
     this.begin();
   }
 
-  /** Begins the queues anew. */
+  /** Sets the queues up again. */
   begin(): void {
     const { device } = this;
     device.bytes.fill(0, this.completionQueue, this.completionQueue + (64 << this.log2));
@@ -105,7 +107,7 @@ export class ManagedFunction {
     );
   }
 
-  /** Puts what `inputs` hold, one behind the other, into the input mailbox; its length. */
+  /** Writes `inputs` one after the other into the input mailbox; returns their length. */
   fillInput(inputs: readonly Uint8Array[]): number {
     const all = new Uint8Array(inputs.reduce((sum, part) => sum + part.length, 0));
     let length = 0;
@@ -141,7 +143,7 @@ export class ManagedFunction {
     return command;
   }
 
-  /** Tells the device by the doorbell of all that is posted. */
+  /** Rings the doorbell for all posted commands. */
   ring(): void {
     this.device.port.doorbell(this.underlyingFunction, this.tail & 0xffff);
   }
@@ -170,7 +172,7 @@ export class ManagedFunction {
     }
   }
 
-  /** Carries out a command; its answer, the only one there is. */
+  /** Executes a command; returns its answer, which must be the only one. */
   execute(opcode: ManagementOpcode, fields: Fields = {}, inputs: readonly Uint8Array[] = []): Answer {
     this.post(opcode, fields, inputs);
     this.ring();
@@ -181,7 +183,7 @@ export class ManagedFunction {
     return answer;
   }
 
-  /** As execute(); anything but success throws. Returns what was made. */
+  /** Like execute(), but throws unless it succeeds. Returns the number of the created object. */
   succeed(opcode: ManagementOpcode, fields: Fields = {}, inputs: readonly Uint8Array[] = []): number {
     const answer = this.execute(opcode, fields, inputs);
     if (answer.status !== ManagementStatus.success)
@@ -232,12 +234,12 @@ export function makeHost(options: Partial<ResourceManagerOptions> = {}): {
   return { device, host, domain: host.createProtectionDomain() };
 }
 
-/** Resources that a failed command must not have taken. */
+/** Resources that a failed command must not have allocated. */
 export function holdings(device: ManagedDevice): number[] {
   return [device.port.entriesFree(), device.port.queuePairsFree(), device.port.keysFree()];
 }
 
-/** Makes event queue 0 of a function, 128 entries: its offset in host memory. */
+/** Creates event queue 0 of a function, with 128 entries; returns its offset in host memory. */
 export function makeEventQueue(host: ManagedFunction): number {
   const { device } = host;
   const queue = device.allocate(4096);
@@ -256,7 +258,7 @@ export function makeEventQueue(host: ManagedFunction): number {
   return queue;
 }
 
-/** The events in the queue that makeEventQueue() made, before it comes round. */
+/** The events in the queue of makeEventQueue(), before it wraps. */
 export function eventsOf(device: ManagedDevice, queue: number): Record<string, unknown>[] {
   return Array.from({ length: 128 }, (_, at) =>
     decode('event_queue_entry', device.bytes.slice(queue + at * 32, queue + at * 32 + 32)),

@@ -37,7 +37,7 @@ export function maskOf(...attributes: QueuePairAttribute[]): number {
   return attributes.reduce<number>((mask, attribute) => mask | (1 << attribute), 0);
 }
 
-/** Attributes with a value that is allowed for each, whatever the mask. */
+/** Attributes, each with a permitted value, whatever the mask. */
 export function goodAttributes(mask: number, state: QueuePairState): Fields {
   return {
     attribute_mask: mask,
@@ -60,7 +60,7 @@ export function goodAttributes(mask: number, state: QueuePairState): Fields {
   };
 }
 
-/** First bit of a field of a format: the one that a 1 in this field alone sets. */
+/** The position of a field of a format: the first bit that is 1 if only this field is set. */
 export function bitOf(format: string, field: string): bigint {
   const bytes = encode(format, { [field]: 1 });
   const at = bytes.findIndex((byte) => byte !== 0);

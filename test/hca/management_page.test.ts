@@ -107,7 +107,7 @@ describe('a management page', () => {
     expect(port.verify()).toBeNull();
   });
 
-  it('a kicked command is out of reach of break and unlock', () => {
+  it('a kicked command ignores break and unlock', () => {
     const port = makeCollectBuffer();
     port.lockManagement(3);
     writePage(port, 3, managementCommand(1));

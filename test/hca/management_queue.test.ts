@@ -6,7 +6,7 @@ import { ManagedDevice, ManagedFunction, type Answer } from './managed_function.
 
 const { createProtectionDomain } = ManagementOpcode;
 
-/** Writes a command to the function's management page. False: the lock cannot be had. */
+/** Writes a command to the function's management page. Returns false if it does not get the lock. */
 const writeToPage = (host: ManagedFunction, command: Uint8Array): boolean => {
   const { port } = host.device;
   if (port.lockManagement(host.underlyingFunction) === null) return false;
@@ -37,7 +37,7 @@ describe('management_queue', () => {
         const device = new ManagedDevice();
         const hosts = functions.map((number) => {
           const host = new ManagedFunction(device, number, log2);
-          // Close to where numbers wrap around would need 65536 commands; where the ring does, 16.
+          // Reaching the wrap of the numbers would take 65536 commands; that of the ring takes 16.
           return { host, commands: [] as Uint8Array[], told: 0, answers: [] as Answer[] };
         });
         for (const { kind, side, pick } of steps) {
@@ -50,7 +50,7 @@ describe('management_queue', () => {
             host.ring();
             each.told = commands.length;
           } else if (kind === 'page' && each.told < commands.length) {
-            // Any of those that the device has not been told of: it must not run before its turn.
+            // Any command of which the device has no notice yet: it must not run before its turn.
             const number = each.told + (pick % (commands.length - each.told));
             if (writeToPage(host, commands[number]!)) each.told = Math.max(each.told, number + 1);
           } else if (kind === 'again' && commands.length > 0)
@@ -66,7 +66,7 @@ describe('management_queue', () => {
           answers.push(...host.takeAnswers());
           expect(sequenceNumbers(answers)).toEqual([...commands.keys()]);
           expect(answers.map(({ token }) => token)).toEqual([...commands.keys()].map((n) => n ^ 0x5a5a));
-          // Each executed once: the numbers that were made are all there, none twice.
+          // Each was executed once: all created numbers exist, and none twice.
           expect(answers.map(({ output }) => Number(output))).toEqual([...commands.keys()].map((n) => n + 1));
         }
         expect(device.port.verify()).toBeNull();
@@ -75,7 +75,7 @@ describe('management_queue', () => {
     );
   });
 
-  it('counts on over the end of the sequence numbers', () => {
+  it('continues past the end of the sequence numbers', () => {
     const device = new ManagedDevice();
     const host = new ManagedFunction(device, 2, 8);
     const numbers: number[] = [];
@@ -112,13 +112,13 @@ describe('management_queue', () => {
     host.device.port.doorbell(1, 5);
     expect(device.port.counters(1).commandsRefused).toBe(1);
     expect(device.port.isAwake()).toBe(false);
-    // One that is behind says nothing new.
+    // A tail behind the known one changes nothing.
     host.device.port.doorbell(1, 0xfff0);
     expect(device.port.isAwake()).toBe(false);
     expect(host.execute(createProtectionDomain).status).toBe(ManagementStatus.success);
   });
 
-  it('does nothing for a function that has not given its queues', () => {
+  it('does nothing for a function without queues', () => {
     const device = new ManagedDevice();
     device.port.doorbell(4, 1);
     expect(device.port.isAwake()).toBe(false);

@@ -1,4 +1,4 @@
-// memory_translation caches permitted accesses as areas of memory, which grow as long as they are contiguous.
+// memory_translation caches permitted accesses as areas of memory, which grow while they are contiguous.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
@@ -62,7 +62,7 @@ function makeRegion(pages: readonly number[]): Region {
   };
 }
 
-it('accesses one behind the other are cached as one area, which ends with the region', () => {
+it('consecutive accesses are cached as one area, which ends with the region', () => {
   const { device, access, at, length } = makeRegion(Array.from({ length: 60 }, (_, index) => 0x1000 + index));
   for (let place = 0n; place < length; place += pageBytes)
     device.port.remember(access(place, place + pageBytes > length ? length - place : pageBytes));
@@ -86,7 +86,7 @@ it('an area ends where its pages are not contiguous', () => {
   expect(length).toBeGreaterThan(gap);
 });
 
-it('an area is forgotten with its key', () => {
+it('an area is dropped with its key', () => {
   const { device, host, key, access, length } = makeRegion([0x1000, 0x1001]);
   device.port.remember(access(0n, length));
   expect(device.port.findGranted(access(0n, length))).not.toBeNull();
@@ -96,7 +96,7 @@ it('an area is forgotten with its key', () => {
   expect(device.port.findGranted(access(0n, length))).toBeNull();
 });
 
-it('an area is forgotten when another key is made, and cached again', () => {
+it('an area is dropped when another key is created, and cached again', () => {
   const { device, host, access, at, length } = makeRegion([0x1000, 0x1001]);
   device.port.remember(access(0n, length));
   const other = encode('register_memory_input', {
@@ -114,7 +114,7 @@ it('an area is forgotten when another key is made, and cached again', () => {
   expect(device.port.findGranted(access(0n, length))).toBe(at(0n));
 });
 
-it('each cached access is where the page list has it, whatever was accessed before', () => {
+it('each cached access follows the page list, whatever was accessed before', () => {
   const runs = fc.array(fc.record({ pages: fc.integer({ min: 1, max: 30 }), skipped: fc.nat(2) }), {
     minLength: 1,
     maxLength: 6,

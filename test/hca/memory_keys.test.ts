@@ -43,7 +43,7 @@ function register(host: ManagedFunction, domain: number, fields: Fields = {}): n
 const deregister = (host: ManagedFunction, key: number): Answer =>
   host.execute(deregisterMemory, { input_modifier: key });
 
-/** A device with a region of function 1, and what an access to all of it is. */
+/** A device with a region of function 1, and an access to all of it. */
 function makeRegion(fields: Fields = {}): {
   device: ManagedDevice;
   host: ManagedFunction;
@@ -107,7 +107,7 @@ describe('register_memory', () => {
     { first_page_offset: 3192 },
     { page_log2: 31, first_page_offset: 2 ** 31 - 1, length: 2n ** 31n + 1n },
     { page_log2: 31, pages: 2 ** 17, first_page_offset: 0, length: 2n ** 48n, base: 0n },
-  ])('takes what is just allowed: %o', (fields) => {
+  ])('accepts values at the limits: %o', (fields) => {
     const { device, host, domain } = makeBig();
     const key = register(host, domain, fields);
     expect(device.port.verify()).toBeNull();
@@ -175,7 +175,7 @@ describe('an access with a key', () => {
     expect(check({ rights: localWrite | remoteRead })).toBe(AccessFault.none);
   });
 
-  it('that is none, of another variant, a former one, of another function: unknown', () => {
+  it('no key, another variant, a former key, or one of another function: unknown', () => {
     const { host, key, check } = makeRegion();
     for (const wrong of [0, 0xff, key + 1, key - 1, key + 0x100, 0xffff_ffff])
       expect(check({ key: wrong })).toBe(AccessFault.unknownKey);
@@ -193,7 +193,7 @@ describe('an access with a key', () => {
   });
 
   it.each([remoteWrite, remoteAtomic, remoteWrite | remoteRead, bit(AccessFlag.memoryWindowBind)])(
-    'asks for the rights %i, all of them',
+    'needs all of the rights %i',
     (rights) => {
       expect(makeRegion().check({ rights })).toBe(AccessFault.missingRight);
       const all = localWrite | remoteWrite | remoteRead | remoteAtomic | bit(AccessFlag.memoryWindowBind);
@@ -244,7 +244,7 @@ describe('an access with a key', () => {
     );
   });
 
-  it('whose entry cannot be read is out of reach', () => {
+  it('is refused if its entry cannot be read', () => {
     // The 257th key has the place of the first in the cache of entries.
     const { device, host, domain } = makeHost({ memoryKeys: 512, pageTableEntries: 4096 });
     const keys = Array.from({ length: 257 }, () => register(host, domain));
@@ -291,7 +291,7 @@ describe('deregister_memory', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('does not hold back the commands behind it', () => {
+  it('does not delay later commands', () => {
     const { device, host, domain, key } = makeRegion();
     const free = register(host, domain);
     device.port.beginAccess(key);
@@ -307,7 +307,7 @@ describe('deregister_memory', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('is forgotten, and all keys are gone, when the function is reset; those of others stay', () => {
+  it('ends with a reset of the function, which destroys its keys and no others', () => {
     const device = new ManagedDevice();
     const before = holdings(device);
     const [host, other] = [1, 2].map((number) => new ManagedFunction(device, number)) as [
@@ -360,7 +360,7 @@ describe('the place of an address', () => {
         });
         const place = BigInt(Math.floor(Number(length) * at));
         const within = (BigInt(offset) + place) % pageBytes;
-        // pageList() gives DMA pages from 0x1000 on, one behind the other.
+        // pageList() returns consecutive DMA pages from 0x1000 on.
         const page = 0x1000n + (BigInt(offset) + place) / pageBytes;
         expect(device.port.locate(1, key, base + place)).toEqual({
           address: page * 4096n + within,

@@ -15,7 +15,7 @@ interface Table {
   first: number; // DMA page number of its first page; the others follow
 }
 
-/** Entries that a table takes: whole lines of 64 B, a power of two of them. */
+/** Entries that a table occupies: whole lines of 64 B, a power of two of them. */
 const runOf = (pages: number): number => 8 * 2 ** Math.ceil(Math.log2(Math.ceil(pages / 8)));
 
 const makeTable = (
@@ -99,7 +99,7 @@ describe('memory_translation', () => {
     );
   });
 
-  it('has one run again when all tables are gone', () => {
+  it('has one free run again after all tables are destroyed', () => {
     const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const tables = Array.from({ length: entries / 8 }, () => device.port.createTable(0, 1)!);
     expect(device.port.createTable(0, 1)).toBeNull();
@@ -111,7 +111,7 @@ describe('memory_translation', () => {
     expect(device.port.createTable(0, entries)).toBe(0);
   });
 
-  it('finds no table where none starts', () => {
+  it('finds no table at an index where none starts', () => {
     const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const { table } = makeTable(device, 20, 0x500)!;
     for (const wrong of [table + 1, table + 8, table + 32, entries, 0xffff_ffff])
@@ -122,15 +122,18 @@ describe('memory_translation', () => {
     expect(device.port.translate(table, 0n)).toBeNull();
   });
 
-  it.each([20, 1000, 2000])('does not serve the entries of a destroyed table of %i to the next', (pages) => {
-    const device = new ManagedDevice({ pageTableEntries: 2 * entries, memoryKeys: 256 });
-    for (let round = 0; round < 3; ++round) {
-      const made = makeTable(device, pages, 0x8000 * (round + 1))!;
-      for (let at = 0; at < pages; at += 37)
-        expect(device.port.translate(made.table, BigInt(at) * page)).toBe(BigInt(made.first + at) * page);
-      device.port.destroyTable(made.table);
-    }
-  });
+  it.each([20, 1000, 2000])(
+    'does not return entries of a destroyed table of %i to its successor',
+    (pages) => {
+      const device = new ManagedDevice({ pageTableEntries: 2 * entries, memoryKeys: 256 });
+      for (let round = 0; round < 3; ++round) {
+        const made = makeTable(device, pages, 0x8000 * (round + 1))!;
+        for (let at = 0; at < pages; at += 37)
+          expect(device.port.translate(made.table, BigInt(at) * page)).toBe(BigInt(made.first + at) * page);
+        device.port.destroyTable(made.table);
+      }
+    },
+  );
 
   it('returns the latest value, and nothing for an invalid entry', () => {
     const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
@@ -162,7 +165,7 @@ describe('memory_translation', () => {
     expect(device.port.accessesOf(0) - before).toBe(2);
   });
 
-  it('translates nothing while context memory cannot be reached, and again afterwards', () => {
+  it('translates nothing while context memory cannot be accessed, and works again afterwards', () => {
     const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const { table } = makeTable(device, 4, 0x900)!;
     const begin = device.address(device.contextMemory);
@@ -179,7 +182,7 @@ describe('context_memory', () => {
   const bare = (): ResourceManagerPort =>
     makeResourceManager({ memoryBytes: 1 << 20, queuePairs: 64, pageTableEntries: entries, memoryKeys: 256 });
 
-  it('is taken when it is aligned, large enough and in reach, and only once', () => {
+  it('is accepted once, if it is aligned, large enough and accessible', () => {
     const port = bare();
     const needed = port.contextMemoryNeeded();
     expect(needed % 4096).toBe(0);

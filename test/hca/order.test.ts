@@ -76,13 +76,13 @@ function resume(bench: OrderBench, { underlyingFunction, number }: BenchQueuePai
   while (!bench.port.resume(underlyingFunction, number)) bench.stepAll();
 }
 
-/** A command on its way to a VCB: its writes that are still to come. */
+/** A command being written to a VCB: its remaining writes. */
 interface Writing {
   buffer: number;
   writes: { offset: number; bytes: Uint8Array }[];
 }
 
-/** A process of the host that posts, and kicks in any order, late, twice or not at all. */
+/** A host process that posts work requests and kicks them in any order, late, twice or never. */
 class Host {
   private readonly late: { queuePair: BenchQueuePair; command: Uint8Array }[] = [];
   private readonly writing: Writing[] = [];
@@ -104,7 +104,7 @@ class Host {
     else if (fate < 7) this.late.push({ queuePair, command });
   }
 
-  /** Kicks a late one, which may come again. */
+  /** Kicks a late command, which may be kicked again. */
   kickLate(): void {
     if (this.late.length === 0) return;
     const at = this.random.below(this.late.length);
@@ -113,7 +113,7 @@ class Host {
     this.begin(queuePair, command);
   }
 
-  /** Begins to write a command to a VCB that is not being written; part of it comes later. */
+  /** Begins to write a command to an idle VCB; the rest follows later. */
   private begin(queuePair: BenchQueuePair, command: Uint8Array): void {
     const buffers = [0, 1, 2, 3]
       .map((index) => this.bench.bufferOf(queuePair.underlyingFunction, index))
@@ -125,7 +125,7 @@ class Host {
     this.writing.push({ buffer: this.random.pick(buffers), writes });
   }
 
-  /** Goes on writing a command. */
+  /** Continues a command. */
   goOn(times = 1 + this.random.below(12)): void {
     if (this.writing.length === 0) return;
     const at = this.random.below(this.writing.length);
@@ -134,14 +134,14 @@ class Host {
     if (writes.length === 0) this.writing.splice(at, 1);
   }
 
-  /** Writes what is begun to its end. */
+  /** Completes all begun commands. */
   finish(): void {
     while (this.writing.length > 0) this.goOn(40);
   }
 }
 
 describe('order of a queue pair', () => {
-  it('is the order of its send queue, whichever way commands come: none lost, none twice', () => {
+  it('is the order of its send queue, however commands arrive: none lost, none twice', () => {
     fc.assert(
       fc.property(scenario, (options) => {
         const bench = makeBench(options);

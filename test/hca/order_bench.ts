@@ -30,7 +30,7 @@ import {
 export const entryStride = 512;
 const allBlocks = Object.values(Block);
 
-/** A queue pair as a test knows it: its place in host memory, and the commands that it has posted. */
+/** A queue pair as a test tracks it: its place in host memory, and its posted commands. */
 export interface BenchQueuePair {
   number: number;
   underlyingFunction: number;
@@ -57,7 +57,9 @@ export interface Execution {
   lane: number;
 }
 
-/** How a queue pair differs from one of function 0, low level, with 16 entries and no secret, in RTS. */
+/**
+ * The differences of a queue pair from one of function 0, low level, with 16 entries and no secret, in RTS.
+ */
 export interface BenchQueuePairOptions {
   underlyingFunction?: number;
   level?: number;
@@ -66,7 +68,7 @@ export interface BenchQueuePairOptions {
   state?: number;
 }
 
-/** The blocks, a host memory that is handed out in pages, and queue pairs whose send queues lie in it. */
+/** The blocks, a host memory from which pages are allocated, and queue pairs with send queues in it. */
 export class OrderBench {
   readonly port: OrderPort;
   readonly memory: Uint8Array;
@@ -138,7 +140,7 @@ export class OrderBench {
     return queuePair;
   }
 
-  /** Begins the numbers of a queue pair at `sequenceNumber`. */
+  /** Sets the first sequence number of a queue pair. */
   setPosition(queuePair: BenchQueuePair, sequenceNumber: number): void {
     this.port.setPosition(queuePair.underlyingFunction, queuePair.number, sequenceNumber);
     queuePair.next = sequenceNumber;
@@ -157,7 +159,7 @@ export class OrderBench {
     return queuePair.posted.length - queuePair.executed.length < queuePair.entries;
   }
 
-  /** Puts a work request into the send queue: its command, which is not kicked yet. */
+  /** Puts a work request into the send queue; returns its command, which is not kicked yet. */
   post(queuePair: BenchQueuePair, length = 0): Uint8Array {
     const sequenceNumber = queuePair.next;
     const command = makeCommand({
@@ -209,14 +211,14 @@ export class OrderBench {
     this.ring(queuePair, DoorbellSlot.start, (queuePair.next - 1) & 0xffff);
   }
 
-  /** Lets a block work, and notes what was executed. */
+  /** Lets a block work, and records the executed commands. */
   step(block: Block): boolean {
     const worked = this.port.step(block);
     if (block === Block.pipelineSink && worked) this.takeExecutions();
     return worked;
   }
 
-  /** False: none has anything to do. */
+  /** Returns false if no block has anything to do. */
   stepAll(): boolean {
     for (const block of allBlocks) this.step(block);
     return this.port.isAwake();

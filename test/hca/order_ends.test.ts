@@ -8,7 +8,7 @@ import { Random } from '../helpers/random.mjs';
 
 const blocks = Object.values(Block);
 
-/** A bench with little of everything, so that commands of several queue pairs are everywhere on their way. */
+/** A bench with few of every resource, so that commands of several queue pairs are in flight everywhere. */
 function makeBusyBench(random: Random): { bench: OrderBench; queuePairs: BenchQueuePair[] } {
   const bench = new OrderBench({
     transmitVirtualLanes: 1 + random.below(3),
@@ -69,7 +69,7 @@ describe('with commands in flight', () => {
     expect(bench.port.takeQuiet()).toBe(queuePair.number);
   });
 
-  it('a queue pair is destroyed once nothing refers to it, and the others go on', () => {
+  it('a queue pair is destroyed once nothing refers to it, and the others continue', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = new Random(seed);
@@ -87,7 +87,7 @@ describe('with commands in flight', () => {
           expect(bench.port.verify()).toBeNull();
         }
         expect(destroyed).toBe(doomed.number);
-        // A new queue pair takes its resources over, and gets none of its commands.
+        // A new queue pair gets its resources, but none of its commands.
         const heir = bench.makeQueuePair({ underlyingFunction: 1 - doomed.underlyingFunction });
         makeBusy(bench, [...rest, heir], random);
         for (const queuePair of [...rest, heir])
@@ -102,7 +102,7 @@ describe('with commands in flight', () => {
     );
   });
 
-  it('a function is reset: nothing of it is executed or read, nothing is left behind, the other goes on', () => {
+  it('a function is reset: none of its commands is executed or read, nothing is left, and the other continues', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = new Random(seed);
@@ -118,7 +118,7 @@ describe('with commands in flight', () => {
         bench.settle();
         for (const queuePair of rest) expect(queuePair.executed).toEqual(queuePair.posted);
         expect(bench.port.accessesOf(1)).toBe(accesses);
-        // Commands that queue_pair_fetch had let through already may still leave.
+        // Commands that queue_pair_fetch had already passed on may still leave.
         const late = bench.executions.slice(executions).filter((one) => one.underlyingFunction === 1);
         expect(late.length).toBeLessThanOrEqual(8);
         expect(bench.port.counters(1).commandsSent - sunk.commandsSent).toBe(late.length);

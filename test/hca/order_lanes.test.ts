@@ -8,7 +8,7 @@ function kickInOrder(bench: OrderBench, queuePair: BenchQueuePair, times = 1): v
   for (let kicks = 0; kicks < times; kicks++) bench.kick(queuePair, bench.post(queuePair));
 }
 
-/** Puts what was kicked on the lists of its lanes, and starts nothing that cannot leave. */
+/** Puts the kicked commands on the lists of their lanes; starts only those that can leave. */
 function list(bench: OrderBench): void {
   while (bench.step(Block.virtualKick));
 }
@@ -26,7 +26,7 @@ describe('virtual_kick', () => {
     sharedCompletionCredits: 0,
   };
 
-  it('keeps a queue pair on its lane while a command of it is not finished, and then chooses anew', () => {
+  it('keeps a queue pair on its lane while it has an unfinished command, and then chooses again', () => {
     const bench = new OrderBench(oneCredit);
     const [first, second] = [bench.makeQueuePair(), bench.makeQueuePair()];
     bench.port.setLanes(0, 0, 0b0011n);
@@ -35,7 +35,8 @@ describe('virtual_kick', () => {
     list(bench);
     kickInOrder(bench, second);
     list(bench);
-    // One command of each is started; the others of the first wait on its lane though lanes are idle.
+    // One command of each queue pair is started; the others of the first wait on its lane although lanes are
+    // idle.
     expect(commandsOn(bench, 4)).toEqual([2, 0, 0, 0]);
     bench.port.setLanes(0, 0, 0b0010n);
     kickInOrder(bench, first);
@@ -65,7 +66,7 @@ describe('virtual_kick', () => {
     ]);
   });
 
-  it('refuses a mapping that leaves a level without a lane, and leaves out lanes that the board has not', () => {
+  it('refuses a mapping that leaves a level without a lane, and ignores nonexistent lanes', () => {
     const bench = new OrderBench({ ...oneCredit, underlyingFunctions: 1 });
     expect(bench.port.setLanes(0, 0, 0b10001n)).toBe(true);
     expect(bench.port.setLanes(0, 1, 0n)).toBe(true);
@@ -116,7 +117,7 @@ describe('virtual_kick', () => {
     bench.port.setSharedLanes(0b1111n);
     const queuePairs = Array.from({ length: 4 }, () => bench.makeQueuePair());
     for (let round = 0; round < 8; round++) for (const queuePair of queuePairs) kickInOrder(bench, queuePair);
-    // Eight fill the link behind; the others wait on the lists.
+    // Eight fill the link to the next block; the others wait on the lists.
     list(bench);
     expect(commandsOn(bench, 4)).toEqual([6, 6, 6, 6]);
     bench.settle();
@@ -124,7 +125,7 @@ describe('virtual_kick', () => {
     for (let at = 0; at + 4 <= lanes.length; at++) expect(new Set(lanes.slice(at, at + 4)).size).toBe(4);
   });
 
-  it('does not let the commands of a function wait for the load of another', () => {
+  it('does not delay the commands of a function by the load of another', () => {
     const bench = new OrderBench({ transmitVirtualLanes: 4, physicalCollectBuffers: 60 });
     bench.port.setLanes(0, 0, 0b0001n);
     bench.port.setSharedLanes(0b1110n);
@@ -140,7 +141,7 @@ describe('virtual_kick', () => {
     expect(at).toBeLessThanOrEqual(8 + 3);
   });
 
-  it('starts one command a step while lanes have work and credits', () => {
+  it('starts one command per step while lanes have work and credits', () => {
     const bench = new OrderBench({ transmitVirtualLanes: 4, physicalCollectBuffers: 16 });
     const queuePair = bench.makeQueuePair();
     kickInOrder(bench, queuePair, 8);
@@ -152,7 +153,7 @@ describe('virtual_kick', () => {
     expect(steps).toBeLessThanOrEqual(8);
   });
 
-  it('hands a command to the scheduler that finds no entry on the lists, and loses none', () => {
+  it('passes a command without a free entry to the scheduler, and loses none', () => {
     const bench = new OrderBench({ ...oneCredit, physicalCollectBuffers: 16 });
     const [small, large] = [bench.makeQueuePair(), bench.makeQueuePair({ underlyingFunction: 1 })];
     bench.port.setEntryCredits(0, 1);

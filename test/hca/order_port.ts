@@ -21,7 +21,7 @@ export interface QueuePairOptions {
   checksumSecret: number;
 }
 
-/** Commands in the list of a lane, its own credits that are free, and the shared ones that it holds. */
+/** Commands on the list of a lane, its free own credits, and the shared ones that it holds. */
 export interface LaneState {
   commands: number;
   executionCredits: number;
@@ -48,12 +48,12 @@ export interface OrderCounters {
 export interface OrderPort extends HostMethods {
   createQueuePair(options: QueuePairOptions): number;
   setState(underlyingFunction: number, queuePairNumber: number, state: number): void;
-  /** State, or null when the queue pair is gone. */
+  /** State, or null if the queue pair no longer exists. */
   state(underlyingFunction: number, queuePairNumber: number): number | null;
   /** Bytes of its queue_pair_requester. */
   requester(underlyingFunction: number, queuePairNumber: number): Uint8Array;
   setPosition(underlyingFunction: number, queuePairNumber: number, sequenceNumber: number): void;
-  /** False: no credit now. */
+  /** Returns false without a credit. */
   resume(underlyingFunction: number, queuePairNumber: number): boolean;
   quiesce(underlyingFunction: number, queuePairNumber: number): void;
   /** Destroys a queue pair that has become quiet. */
@@ -83,7 +83,7 @@ interface OrderAddon {
   OrderPort: new (options: OrderOptions) => OrderPort;
 }
 
-/** Makes the blocks on `memoryBytes` of host memory, the end of which is context memory. */
+/** Creates the blocks on `memoryBytes` of host memory, whose end is context memory. */
 export function makeOrderPort(options: OrderOptions): OrderPort {
   return new (loadTestAddon() as OrderAddon).OrderPort(options);
 }

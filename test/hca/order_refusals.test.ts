@@ -25,7 +25,7 @@ function start(bench: OrderBench, ...queuePairs: BenchQueuePair[]): void {
   }
 }
 
-/** The queue pair has failed for this reason, said so once, and holds nothing any more. */
+/** Expects that the queue pair has failed for this reason, has reported it once, and holds no resource. */
 function expectFailed(bench: OrderBench, queuePair: BenchQueuePair, reason: Refusal): void {
   expect(bench.port.state(queuePair.underlyingFunction, queuePair.number)).toBe(QueuePairState.error);
   expect(bench.port.pins(queuePair.number)).toBe(0);
@@ -174,7 +174,7 @@ describe('a command in the send queue that is not the one that was posted', () =
   it.each([
     ['reference', 0],
     ['entry', 1],
-  ])('a %s that DMA cannot reach: refused, with the address', (_, which) => {
+  ])('a %s that DMA cannot access: refused, with the address', (_, which) => {
     const bench = new OrderBench();
     const queuePair = bench.makeQueuePair();
     post(bench, queuePair, 3);
@@ -188,7 +188,7 @@ describe('a command in the send queue that is not the one that was posted', () =
     expectFailed(bench, queuePair, Refusal.sendQueueFault);
   });
 
-  it('any damage to send queue and entries: what is executed is what was posted, in order', () => {
+  it('any damage to send queue and entries: only posted commands execute, in order', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = new Random(seed);
@@ -203,7 +203,7 @@ describe('a command in the send queue that is not the one that was posted', () =
         bench.memory[begin + (bit >> 3)]! ^= 1 << (bit & 7);
         start(bench, queuePair);
         bench.settle();
-        // The checksum is not compared when the command no longer asks for it.
+        // The checksum is not compared if the command no longer requests it.
         const intact = queuePair.executed.length === 8;
         expect(queuePair.executed).toEqual(queuePair.posted.slice(0, intact ? 8 : at));
         expect(bench.port.counters(0).commandsRefused).toBe(intact ? 0 : 1);
@@ -241,7 +241,7 @@ describe('a queuing structure', () => {
     return queuePairs;
   }
 
-  it('that comes back changed turns out all who wait in it, and serves again', () => {
+  it('that returns a changed entry removes all waiting queue pairs, and works again', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = new Random(seed);
@@ -251,7 +251,7 @@ describe('a queuing structure', () => {
         bench.startThroughNewest(elsewhere);
         const queuePairs = waiting(bench, 4);
         const entry = random.below(4);
-        // The entry is written when the scheduler takes the request, and read when its turn comes.
+        // The entry is written when the scheduler accepts the request, and read when its turn comes.
         for (let steps = 0; steps < 40; steps++) {
           bench.stepAll();
           const bit = random.below(64);
@@ -315,10 +315,10 @@ describe('a queuing structure', () => {
   it.each([
     ['written', 0],
     ['read', 1],
-  ])('that cannot be %s turns out all who wait in it, with an event, and serves again', (_access, when) => {
+  ])('that cannot be %s removes all waiting queue pairs, with an event, and works again', (_access, when) => {
     const bench = new OrderBench();
     const queuePairs = waiting(bench, 4);
-    // Once all are written the first has its turn already; the second is read next.
+    // By the time all are written, the first has its turn; the second is read next.
     if (when === 1) for (const _ of queuePairs) bench.step(Block.sendQueueScheduler);
     const begin = bench.address(bench.queuingStructures[0]!);
     bench.port.setFaults([{ underlyingFunction: 0, begin, end: begin + 64n }]);
@@ -340,7 +340,7 @@ describe('a queuing structure', () => {
     expect(bench.port.verify()).toBeNull();
   });
 
-  it('that is too small for the queue pairs turns them out, and loses none in silence', () => {
+  it('that is too small for the queue pairs removes them, and reports each', () => {
     const bench = new OrderBench();
     bench.port.setQueuingStructure(0, 0, bench.address(bench.queuingStructures[0]!), 1);
     const queuePairs = waiting(bench, 8);

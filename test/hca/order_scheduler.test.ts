@@ -38,7 +38,7 @@ describe('send_queue_scheduler', () => {
     expect(bench.port.verify()).toBeNull();
   });
 
-  it('opens the direct way again once it owes the queue pair nothing', () => {
+  it('lets commands execute directly again once nothing of the queue pair is left to fetch', () => {
     const bench = new OrderBench();
     const queuePair = bench.makeQueuePair();
     const [first, second] = post(bench, queuePair, 2);
@@ -56,7 +56,7 @@ describe('send_queue_scheduler', () => {
   it('serves functions in turn, and the levels of each in turn', () => {
     const batch = 2;
     const bench = new OrderBench({ underlyingFunctions: 4, schedulerBatch: batch });
-    // Function 0 has much to do at one level; functions 1 and 2 little, function 2 at both levels.
+    // Function 0 has much work at one level; functions 1 and 2 have little, function 2 at both levels.
     const places = [
       ...Array.from({ length: 6 }, () => ({ underlyingFunction: 0, level: 0 })),
       { underlyingFunction: 1, level: 1 },
@@ -88,7 +88,7 @@ describe('send_queue_scheduler', () => {
     for (const queuePair of queuePairs) expect(queuePair.executed).toEqual(queuePair.posted);
   });
 
-  it('leaves a stopped queue pair alone until it is started, and runs direct commands of it', () => {
+  it('fetches nothing for a stopped queue pair until it is started, and executes its direct commands', () => {
     const bench = new OrderBench();
     const queuePair = bench.makeQueuePair();
     const commands = post(bench, queuePair, 4);
@@ -121,7 +121,7 @@ describe('send_queue_scheduler', () => {
     expect(queuePair.executed).toEqual(queuePair.posted);
   });
 
-  it('fetches nothing that was executed directly during its turn, and whose slots are taken again', () => {
+  it('fetches no command that was executed directly during its turn and whose slot is reused', () => {
     const bench = new OrderBench();
     const queuePair = bench.makeQueuePair({ log2: 1 });
     post(bench, queuePair, 1);
@@ -205,7 +205,7 @@ describe('the state of a queue pair', () => {
     bench.kick(queuePair, bench.post(queuePair));
     bench.settle();
     expect(queuePair.executed).toEqual([]);
-    // The first that was fetched and the one that was kicked; the others that were fetched are no use any more.
+    // The first fetched one and the kicked one; the other fetched ones are dropped.
     expect(bench.port.counters(0)).toMatchObject({ commandsHandedBack: 2, commandsStale: 1 });
     expect(bench.port.pins(queuePair.number)).toBe(0);
     expect(bench.port.verify()).toBeNull();
@@ -215,7 +215,7 @@ describe('the state of a queue pair', () => {
     expect(queuePair.executed).toEqual(queuePair.posted);
   });
 
-  it('SQD: a direct command in its turn is handed back, and comes from the send queue afterwards', () => {
+  it('SQD: a direct command in order is handed back, and fetched from the send queue afterwards', () => {
     const bench = new OrderBench();
     const queuePair = bench.makeQueuePair({ state: QueuePairState.sendQueueDrained });
     bench.kick(queuePair, bench.post(queuePair));

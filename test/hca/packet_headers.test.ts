@@ -25,14 +25,14 @@ import {
 const isEthernet = (path: PacketPath): boolean => path.framing.startsWith('ethernet');
 
 describe('opcodes', () => {
-  it('knows those of the specification, and what it reserves for reliable connections, and no others', () => {
+  it('are those of the specification, and those reserved for reliable connections, and no others', () => {
     const known = packetOpcodes.flatMap(({ isKnown }, opcode) => (isKnown ? [opcode] : []));
     const reserved = [0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f];
     const all = [...reserved, ...opcodes.map(({ opcode }) => opcode)];
     expect(known).toEqual(all.toSorted((a, b) => a - b));
   });
 
-  it('are the same facts for those who read packets in TypeScript', () => {
+  it('have the same facts in TypeScript', () => {
     const ofDevice = (opcode: PacketOpcode): object => {
       const { service, beginsMessage, endsMessage, extendedHeaders, ...others } = packetOpcodes[opcode]!;
       return { service, beginsMessage, endsMessage, extendedHeaders, hasPayload: others.hasPayload };
@@ -74,7 +74,7 @@ describe('opcodes', () => {
   });
 });
 
-/** The fields that the headers of a packet must have; lengths and checksums apart. */
+/** The fields that the headers of a packet must have, except lengths and checksums. */
 function expectedHeaders(path: PacketPath, fields: PacketFields): Record<string, Record<string, FieldValue>> {
   const ip = { hop: path.hopLimit, protocol: isEthernet(path) ? 17 : 27 };
   const ipv4 = (gid: Uint8Array): number => Buffer.from(gid).readUInt32BE(12);
@@ -159,7 +159,7 @@ function expectedHeaders(path: PacketPath, fields: PacketFields): Record<string,
   };
 }
 
-/** The ones' complement sum of big-endian 16-bit words: FFFFh when the checksum among them is right. */
+/** The ones' complement sum of big-endian 16-bit words: FFFFh if the included checksum is right. */
 function internetSum(bytes: Uint8Array): number {
   let sum = 0;
   for (let at = 0; at < bytes.length; at += 2) sum += bytes[at]! * 256 + bytes[at + 1]!;
@@ -167,7 +167,7 @@ function internetSum(bytes: Uint8Array): number {
 }
 
 describe('headers of a packet', () => {
-  it('have every field, each header where the specification puts it', () => {
+  it('have every field and header at its specified place', () => {
     fc.assert(
       fc.property(anyPacket, ({ path, fields, payload }) => {
         const packet = buildPacket(path, fields, payload);
@@ -181,7 +181,7 @@ describe('headers of a packet', () => {
     );
   });
 
-  it('have the lengths of what follows, and their pad is zero', () => {
+  it('have the right lengths, and zero padding', () => {
     fc.assert(
       fc.property(anyPacket, ({ path, fields, payload }) => {
         const packet = buildPacket(path, fields, payload);
@@ -258,11 +258,11 @@ describe('UDP source port', () => {
     return Number(decodePacket(path.framing, false, packet).headers['udp_header']!['source_port']);
   };
 
-  it('comes from the address vector', () => {
+  it('is that of the address vector', () => {
     expect(portOf(examplePath('ethernet_ipv6', { udpSourcePort: 49999 }))).toBe(49999);
   });
 
-  it('is else one of C000h to FFFFh that both queue pair numbers decide, spread over them all', () => {
+  it('otherwise follows from both queue pair numbers, spread over C000h to FFFFh', () => {
     const ports = Array.from({ length: 4096 }, (_, index) =>
       portOf(
         examplePath('ethernet_ipv4', {
@@ -272,7 +272,7 @@ describe('UDP source port', () => {
       ),
     );
     expect(ports.every((port) => port >= 0xc000 && port <= 0xffff)).toBe(true);
-    // 4096 balls in 16384 urns leave 3624 different ones by chance.
+    // 4096 balls in 16384 urns hit 3624 different ones on average.
     expect(new Set(ports).size).toBeGreaterThan(3400);
   });
 });

@@ -68,8 +68,8 @@ function build(framing: Framing, opcode: number, length: number, vlan = 0): Uint
   return buildPacket(examplePath(framing, { vlan }), fields, new Uint8Array(length).fill(0xa5));
 }
 
-// Bits that may change on the way without the packet being refused: addresses below IP, which the frame check
-// sequence covers, and what the ICRC leaves out and no other check covers.
+// Bits that may change without the packet being dropped: addresses below IP, which the frame check sequence
+// covers, and bits that the ICRC omits and no other check covers.
 const macs = 'ffffffff ffffffff ffffffff 0000';
 const transport = '00000000 ff';
 const variant: Readonly<Record<Framing, { plain: string; tagged?: string }>> = {
@@ -111,7 +111,7 @@ describe.each(framings)('a packet with one wrong bit: %s', (framing) => {
   });
 });
 
-/** Changes a packet, and makes its checks right again. */
+/** Changes a packet, and corrects its checksums. */
 function changed(framing: Framing, packet: Uint8Array, change: (bytes: DataView) => void): Uint8Array {
   const result = packet.slice();
   const view = new DataView(result.buffer);
@@ -132,7 +132,7 @@ function changed(framing: Framing, packet: Uint8Array, change: (bytes: DataView)
   return result;
 }
 
-// Where things lie, without a tag.
+// Offsets of the fields, without a tag.
 const ip = 14;
 const udp = { ethernet_ipv4: ip + 20, ethernet_ipv6: ip + 40 };
 const bth = { ethernet_ipv4: ip + 28, ethernet_ipv6: ip + 48, infiniband_local: 8, infiniband_global: 48 };
@@ -192,7 +192,7 @@ const drops: readonly (readonly [
   ['unknown_opcode', 'reliable datagram', 'ethernet_ipv6', (view) => view.setUint8(bth.ethernet_ipv6, 0x44)],
 ];
 
-describe('why a packet is dropped', () => {
+describe('the reason to drop a packet', () => {
   it.each(drops)('%s: %s', (reason, _what, framing, change) => {
     const packet = build(framing, PacketOpcode.reliableConnectionSendOnly, 0);
     expect(
@@ -204,7 +204,7 @@ describe('why a packet is dropped', () => {
     expect(parsePacket(linkLayerOf(framing), changed(framing, packet, change))).toBe(reason);
   });
 
-  it('an IPv4 header with any identification is taken, if the ICRC was made with it', () => {
+  it('accepts an IPv4 header with any identification that its ICRC covers', () => {
     const packet = build('ethernet_ipv4', PacketOpcode.reliableConnectionSendOnly, 8);
     for (const identification of [1, 0x8000, 0xffff]) {
       const other = changed('ethernet_ipv4', packet, (view) => view.setUint16(ip + 4, identification));
@@ -255,7 +255,7 @@ describe('why a packet is dropped', () => {
   });
 });
 
-describe('packets that others have made', () => {
+describe('packets built by other implementations', () => {
   it('the sample local packet of InfiniBand volume 1, 7.8.3', () => {
     const sample = bytes(
       '7012375c 000e17d2 0a202487 0087b1b3 000dec2a 01710a1c 015d4002 38f27a05 0000000e bb884d85 fd5cfba4 728bc069 0ed40000 9625b75a',

@@ -29,7 +29,7 @@ const sendWithInvalidate = PacketOpcode.reliableConnectionSendOnlyWithInvalidate
 const acknowledge = PacketOpcode.reliableConnectionAcknowledge;
 const everything = 1000;
 
-/** A queue pair of function 3, connected to one of another board, and what the peer sends to it. */
+/** A queue pair of function 3, connected to one of another board, and the packets from the peer. */
 class Connected {
   readonly port: WirePort;
   readonly queuePairNumber: number;
@@ -99,7 +99,7 @@ class Connected {
     }
   }
 
-  /** Reasons of dropped packets, as often as they were counted. */
+  /** Reasons of dropped packets, with their counts. */
   drops(): number[] {
     return this.port.dropped().flatMap((times, reason) => Array<number>(times).fill(reason));
   }
@@ -108,7 +108,7 @@ class Connected {
 const framings: Framing[] = ['ethernet_ipv4', 'ethernet_ipv6', 'infiniband_local', 'infiniband_global'];
 
 describe('packet_receiver', () => {
-  it.each(framings)('hands requests to receive and responses to completion: %s', (framing) => {
+  it.each(framings)('passes requests to receive and responses to completion: %s', (framing) => {
     const connected = new Connected(framing);
     const { port, queuePairNumber } = connected;
     connected.arrive(Lane.requests, connected.packet(sendOnly, {}, { packetSequenceNumber: 0xabcdef }));
@@ -179,7 +179,7 @@ describe('packet_receiver', () => {
     [sendWithInvalidate, Lane.requests, 'ethernet_ipv4', { vlan: 9 }],
     [acknowledge, Lane.responses, 'ethernet_ipv6', { trafficClass: 2 }],
     [sendOnly, Lane.requests, 'infiniband_global', {}],
-  ])('takes or drops what follows packets of opcode %i like a first one, on lane %i, %s %o', (...given) => {
+  ])('treats a packet after others of opcode %i like a first one, on lane %i, %s %o', (...given) => {
     const [opcode, lane, framing, path] = given;
     const good = (connected: Connected, number: number): Uint8Array =>
       connected.packet(opcode, path, {
@@ -192,7 +192,7 @@ describe('packet_receiver', () => {
     for (let number = 0; number < 3; number += 1) known.arrive(lane, good(known, number));
     expect(known.port.takePassed(lane, everything)).toHaveLength(3);
     const size = good(known, 3).length;
-    // After a change of the port's tables, nothing is known.
+    // After a change of the port's tables, the cached facts are invalid.
     const first = new Connected(framing);
     first.port.setPartitionKey(1, 0, first.path.partitionKey);
     for (let byte = -1; byte < size; byte += 1)
@@ -221,14 +221,14 @@ describe('packet_receiver', () => {
     ['a stranger', { sourceGid: otherGid }, PacketDrop.wrongSource],
     ['another partition', { partitionKey: 0x8001 }, PacketDrop.wrongPartitionKey],
     ['an unknown queue pair', { destinationQueuePair: 9999 }, PacketDrop.unknownQueuePair],
-  ])('drops a packet to or from %s that follows good ones', (_, path, reason) => {
+  ])('drops a packet to or from %s after valid ones', (_, path, reason) => {
     const connected = new Connected('ethernet_ipv4');
     for (let number = 0; number < 3; number += 1) connected.arrive(Lane.requests, connected.packet());
     connected.arrive(Lane.requests, connected.packet(sendOnly, path));
     expect(connected.drops()).toEqual([reason]);
   });
 
-  it('checks packets like those before it anew when the tables of the port change', () => {
+  it('checks packets again when the tables of the port change', () => {
     const connected = new Connected('ethernet_ipv4');
     for (let number = 0; number < 3; number += 1) connected.arrive(Lane.requests, connected.packet());
     connected.port.setPartitionKey(1, 0, 0x9234);
@@ -236,7 +236,7 @@ describe('packet_receiver', () => {
     expect(connected.drops()).toEqual([PacketDrop.wrongPartitionKey]);
   });
 
-  it('takes a limited member of the partition, the queue pair being a full one', () => {
+  it('accepts a limited member of the partition if the queue pair is a full one', () => {
     const connected = new Connected('ethernet_ipv4');
     connected.arrive(Lane.requests, connected.packet(sendOnly, { partitionKey: 0x7fff }));
     expect(connected.drops()).toEqual([]);
@@ -271,7 +271,7 @@ describe('packet_receiver', () => {
     expect(connected.port.freeBuffers(PacketUse.receive)).toBe(RECEIVE_PACKET_BUFFERS);
   });
 
-  it('lets responses pass requests that receive has no room for, and loses none of these', () => {
+  it('lets responses pass requests that wait for receive, and loses no request', () => {
     const connected = new Connected('ethernet_ipv4');
     const { port } = connected;
     const most = RECEIVE_PACKET_BUFFERS - RECEIVE_PACKET_BUFFERS_RESERVED;
@@ -293,7 +293,7 @@ describe('packet_receiver', () => {
     expect(port.verify()).toBe(true);
   });
 
-  it('discards a request to an own address that finds no buffer within the limit; a response finds one', () => {
+  it('discards a request to an own address without a buffer within the limit; a response gets one', () => {
     const connected = new Connected('ethernet_ipv4');
     const { port } = connected;
     const most = RECEIVE_PACKET_BUFFERS - RECEIVE_PACKET_BUFFERS_RESERVED;
@@ -309,7 +309,7 @@ describe('packet_receiver', () => {
     port.setTime(100n);
     connected.run();
     expect(port.counters(1).discards[PortDiscard.noBuffer]).toBe(1);
-    // One that waits is woken when a buffer comes free.
+    // A waiting packet is woken when a buffer is freed.
     port.build(1, Lane.requests, connected.packet());
     connected.run();
     expect(port.isAwake()).toBe(false);

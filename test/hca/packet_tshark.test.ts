@@ -17,7 +17,9 @@ const ipv4 = (gid: Uint8Array): string => gid.slice(12).join('.');
 const ipv6 = (text: string): string => new URL(`http://[${text}]`).hostname.slice(1, -1);
 const gidText = (gid: Uint8Array): string => ipv6(hex(gid).match(/..../g)!.join(':'));
 
-/** Fields that tshark should print of the headers before the BTH; `bytes` are from there through the ICRC. */
+/**
+ * The fields of the headers before the BTH that tshark must print; `bytes` run from there through the ICRC.
+ */
 function expectedPath(path: PacketPath, bytes: number): Decoded {
   const ethernet = (etherType: number): Decoded => ({
     'eth.dst': mac(path.destinationMac),
@@ -80,7 +82,7 @@ function expectedPath(path: PacketPath, bytes: number): Decoded {
   }
 }
 
-/** Fields that it should print of the transport headers. */
+/** The fields of the transport headers that it must print. */
 function expectedTransport(path: PacketPath, fields: PacketFields, name: string, pad: number): Decoded {
   const word = (value: number): string => value.toString(16).padStart(8, '0');
   const extended: Record<string, Decoded> = {
@@ -106,7 +108,7 @@ function expectedTransport(path: PacketPath, fields: PacketFields, name: string,
     atomic_acknowledge_extended_transport_header: {
       'infiniband.atomicacketh.origremdt': fields.originalData,
     },
-    // tshark has these twice: header and field are of one name.
+    // tshark prints these twice, because header and field have the same name.
     immediate_extended_transport_header: {
       'infiniband.immdt': `${word(fields.immediateData)},${word(fields.immediateData)}`,
     },
@@ -132,15 +134,16 @@ function expectedTransport(path: PacketPath, fields: PacketFields, name: string,
 
 const perOpcode = 4;
 const seed = 20;
-// tshark takes a congestion notification apart in a way of its own.
+// tshark dissects a congestion notification differently.
 const dissected = opcodes.filter(({ name }) => name !== 'congestion_notification');
 
-/** Packets of every opcode in one framing, with what tshark should say of each. */
+/** Packets of every opcode in one framing, with the expected output of tshark. */
 function packetsOf(framing: (typeof framings)[number]): { packet: Uint8Array; expected: Decoded }[] {
   const isEthernet = framing.startsWith('ethernet');
   return dissected.flatMap(({ opcode, name }) => {
     const arbitrary = fc.record({
-      // Ports from C000h are no other protocol's, nor are queue pairs other than 0 and 1.
+      // Ports from C000h belong to no other protocol, and queue pairs other than 0 and 1 have no special
+      // meaning.
       path: anyPath
         .filter((path) => path.framing === framing && path.destinationQueuePair > 1)
         .map((path): PacketPath => ({ ...path, udpSourcePort: path.udpSourcePort | 0xc000 })),

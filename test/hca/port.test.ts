@@ -19,7 +19,7 @@ import { Lane, LinkState, PacketUse, makeWirePort, runPort, type WirePort } from
 const never = 0xffff_ffff_ffff_ffffn;
 const linkCredits = 16;
 
-/** A frame to a MAC address; the ports look at nothing else. */
+/** A frame to a MAC address; the ports check nothing else. */
 function frame(destination: Uint8Array, mark = 0, bytes = 64): Uint8Array {
   const packet = new Uint8Array(bytes).fill(mark);
   packet.set(destination);
@@ -28,7 +28,7 @@ function frame(destination: Uint8Array, mark = 0, bytes = 64): Uint8Array {
 
 const elsewhere = Uint8Array.of(2, 0xf0, 10, 3, 255, 1);
 
-/** How many of the packets on their way to `packets_arrived` come in where nothing stops them. */
+/** Maximum number of packets that enter `packets_arrived` when nothing stops them. */
 function drain(port: WirePort): Uint8Array[] {
   const all: Uint8Array[] = [];
   for (;;) {
@@ -107,13 +107,13 @@ describe('port_attributes', () => {
     });
   });
 
-  it.each([0, 2, 256])('has no port %i of one', (number) => {
+  it.each([0, 2, 256])('has no port %i on a board with one', (number) => {
     const { host } = makeHost();
     const answer = host.execute(ManagementOpcode.queryPort, { input_modifier: number });
     expect(answer.status).toBe(ManagementStatus.badParameter);
   });
 
-  it('sets entries of the GID table of the function that asks, but not the first', () => {
+  it("sets entries of the requesting function's GID table, except the first", () => {
     const { device, host } = makeHost();
     const gid = Uint8Array.from({ length: 16 }, (_, index) => 0x20 + index);
     const set = (fields: Parameters<typeof encode>[1]) =>
@@ -142,7 +142,7 @@ describe('port_attributes', () => {
 });
 
 describe('port, out', () => {
-  it('sends what is not for this board, responses and requests in turns, each lane in order', () => {
+  it('sends packets to other boards, alternating responses and requests, each lane in order', () => {
     const port = makeWirePort();
     for (let mark = 0; mark < 4; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
     for (let mark = 4; mark < 8; mark += 1) port.build(1, Lane.responses, frame(elsewhere, mark));
@@ -158,7 +158,7 @@ describe('port, out', () => {
     expect(port.verify()).toBe(true);
   });
 
-  it('keeps a request waiting for one response at most, however many there are, and the reverse', () => {
+  it('delays a request by at most one response, and vice versa', () => {
     for (const [many, one] of [
       [Lane.responses, Lane.requests],
       [Lane.requests, Lane.responses],
@@ -179,7 +179,7 @@ describe('port, out', () => {
   it.each([
     ['responses', Lane.responses, Lane.requests],
     ['requests', Lane.requests, Lane.responses],
-  ])('lets %s go on while the other lane is paused, without losing a turn', (_, open, paused) => {
+  ])('continues with %s while the other lane is paused, without losing a turn', (_, open, paused) => {
     const port = makeWirePort();
     port.setPaused(paused, true);
     port.build(1, paused, frame(elsewhere, 100));
@@ -197,7 +197,7 @@ describe('port, out', () => {
   it.each([
     ['nothing is attached', LinkState.none, PortDiscard.noLink],
     ['no board has the address', LinkState.unreachable, PortDiscard.unreachable],
-  ])('discards and counts when %s', (_, state, reason) => {
+  ])('discards and counts if %s', (_, state, reason) => {
     const port = makeWirePort();
     port.setLink(state);
     port.build(1, Lane.requests, frame(elsewhere));
@@ -208,7 +208,7 @@ describe('port, out', () => {
     expect(port.freeBuffers(PacketUse.request)).toBe(64);
   });
 
-  it('waits for a paused link, asleep, then goes on where it was', () => {
+  it('waits for a paused link, asleep, then continues', () => {
     const port = makeWirePort();
     port.setLink(LinkState.paused);
     for (let mark = 0; mark < 3; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
@@ -264,7 +264,7 @@ describe('port, trains', () => {
   it('lets up to 16 packets to one address leave in a step, in order', () => {
     const port = makeWirePort();
     port.allowTrains();
-    runPort(port); // looks at the link for the first time
+    runPort(port); // reads the link's capabilities for the first time
     for (let mark = 0; mark < linkCredits; mark += 1)
       expect(port.build(1, Lane.requests, frame(elsewhere, mark, 64 + mark))).toBe(true);
     expect(port.stepPort()).toBe(false);
@@ -342,7 +342,7 @@ describe('port, trains', () => {
     }
   });
 
-  it('keeps what the link has no room for, in order, and the time since when it waits', () => {
+  it('keeps packets for which the link has no room, in order, with their waiting time', () => {
     const port = makeWirePort();
     port.allowTrains();
     port.setTime(1000n);
@@ -361,7 +361,7 @@ describe('port, trains', () => {
     expect(port.verify()).toBe(true);
   });
 
-  it('makes no train while the other lane waits', () => {
+  it('forms no train while the other lane waits', () => {
     const port = makeWirePort();
     port.allowTrains();
     for (let mark = 0; mark < 4; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
@@ -372,7 +372,7 @@ describe('port, trains', () => {
 });
 
 describe('port, to own addresses', () => {
-  it('takes a packet back in at the port whose address it has, seen going and coming', () => {
+  it('receives its own packet at the addressed port, captured leaving and arriving', () => {
     const port = makeWirePort({ ports: 2 });
     const packet = frame(port.mac(2, 5), 9);
     port.build(1, Lane.requests, packet);
@@ -397,7 +397,7 @@ describe('port, to own addresses', () => {
     expect(port.takeArrived(1)).toEqual([packet]);
   });
 
-  it('takes no address of a neighbor, of a port or a function that is not there for its own', () => {
+  it('does not treat the address of a neighbor, or of a nonexistent port or function, as its own', () => {
     const port = makeWirePort({ boardNumber: 4 });
     const neighbor = makeWirePort({ boardNumber: 5 });
     const two = makeWirePort({ boardNumber: 4, ports: 2 });
@@ -423,7 +423,7 @@ describe('port, to own addresses', () => {
 });
 
 describe('port, in', () => {
-  it('takes responses and requests in turns, and leaves on the link what there is no credit for', () => {
+  it('accepts responses and requests alternately, and leaves packets without a credit on the link', () => {
     const port = makeWirePort();
     const own = port.mac(1, 0);
     for (let mark = 0; mark < 20; mark += 1) port.arrive(Lane.requests, frame(own, mark));

@@ -51,7 +51,7 @@ describe('create_queue_pair', () => {
     expect(holdings(device)).toEqual(before);
   });
 
-  it('makes one without a receive queue', () => {
+  it('creates one without a receive queue', () => {
     const { device, host, domain } = makeHost();
     const number = host.createQueuePair(domain, ServiceType.unreliableConnection, {
       receive_queue_pages: 0,
@@ -62,7 +62,7 @@ describe('create_queue_pair', () => {
     host.succeed(destroyQueuePair, { input_modifier: number });
   });
 
-  it("needs a protection domain of the function's own", () => {
+  it('needs a protection domain of the same function', () => {
     const { device, host } = makeHost();
     const other = new ManagedFunction(device, 2);
     const before = holdings(device);
@@ -72,21 +72,18 @@ describe('create_queue_pair', () => {
     expect(holdings(device)).toEqual(before);
   });
 
-  it.each([0, 1, 4, 5, 6])(
-    'names entry %i of the page lists that is not valid, and takes nothing',
-    (entry) => {
-      const { device, host, domain } = makeHost();
-      const before = holdings(device);
-      const [input, list] = createInput(domain, ServiceType.reliableConnection) as [Uint8Array, Uint8Array];
-      list.fill(0, entry * 8, entry * 8 + 8);
-      const wrong = host.execute(createQueuePair, {}, entry < 6 ? [input, list] : [input, list, list]);
-      expect(wrong.status).toBe(badParameter);
-      if (entry < 6) expect(wrong).toMatchObject({ inMailbox: 1, output: BigInt((96 + entry * 8) * 8) });
-      expect(holdings(device)).toEqual(before);
-    },
-  );
+  it.each([0, 1, 4, 5, 6])('names the invalid entry %i of the page lists, and allocates nothing', (entry) => {
+    const { device, host, domain } = makeHost();
+    const before = holdings(device);
+    const [input, list] = createInput(domain, ServiceType.reliableConnection) as [Uint8Array, Uint8Array];
+    list.fill(0, entry * 8, entry * 8 + 8);
+    const wrong = host.execute(createQueuePair, {}, entry < 6 ? [input, list] : [input, list, list]);
+    expect(wrong.status).toBe(badParameter);
+    if (entry < 6) expect(wrong).toMatchObject({ inMailbox: 1, output: BigInt((96 + entry * 8) * 8) });
+    expect(holdings(device)).toEqual(before);
+  });
 
-  it('says how much context memory is left when it is used up, and leaks nothing', () => {
+  it('reports the remaining context memory when it is exhausted, and leaks nothing', () => {
     const { device, host, domain } = makeHost({ pageTableEntries: 256 });
     const ask = (pages: number): ReturnType<ManagedFunction['execute']> =>
       host.execute(
@@ -95,7 +92,7 @@ describe('create_queue_pair', () => {
         createInput(domain, ServiceType.reliableConnection, { receive_entry_pages: pages }),
       );
     const before = holdings(device);
-    // 8 entries each for the first three lists: the longest run for the fourth is 128.
+    // The first three lists take 8 entries each: the longest run for the fourth is 128.
     expect(ask(129)).toMatchObject({
       status: noResources,
       resource: Resource.contextMemory,
@@ -118,7 +115,7 @@ describe('create_queue_pair', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('says that the queue pairs are used up', () => {
+  it('reports that the queue pairs are exhausted', () => {
     const { device, host, domain } = makeHost({ queuePairs: 4 });
     for (let made = 0; made < 2; ++made) host.createQueuePair(domain);
     const before = holdings(device);
@@ -136,7 +133,7 @@ describe('create_queue_pair', () => {
   it.each([
     ['context memory', 0x10_0000n],
     ['the contexts', 64n * 512n],
-  ])('takes nothing when %s cannot be reached', (_, bytes) => {
+  ])('allocates nothing if %s cannot be accessed', (_, bytes) => {
     const { device, host, domain } = makeHost({ queuePairContextsCached: 2 });
     for (let made = 0; made < 2; ++made) host.createQueuePair(domain);
     const before = holdings(device);
@@ -150,7 +147,7 @@ describe('create_queue_pair', () => {
 });
 
 describe('a queue pair', () => {
-  it("keeps a guest from another function's queue pair", () => {
+  it("refuses a guest access to another function's queue pair", () => {
     const { device, host, domain } = makeHost();
     const guest = new ManagedFunction(device, 2);
     const number = host.createQueuePair(domain);
@@ -179,7 +176,7 @@ describe('a queue pair', () => {
       device.runUntilIdle();
       expect(host.takeAnswers()).toEqual([]);
       expect(device.port.pin(number)).toBe(false);
-      // Others go on; this one can neither be modified nor destroyed once more.
+      // Other queue pairs continue; this one can be neither modified nor destroyed again.
       expect(host.execute(destroyQueuePair, { input_modifier: number }).status).toBe(badState);
       expect(host.modify(number, reset).status).toBe(badState);
       expect(host.query(number)['in_flight']).toBe(3);
@@ -196,7 +193,7 @@ describe('a queue pair', () => {
     });
 
     const unpinned = ['kicks_collected', 'kicks_scheduled', 'kicks_started', 'post_notices'];
-    it.each(unpinned)('is in RESET when what was on its way on %s has passed', (link) => {
+    it.each(unpinned)('is in RESET once the data units in flight on %s have passed', (link) => {
       const { device, host, domain } = makeHost();
       const none = emptyUnit(link);
       const number = host.createQueuePair(domain);
@@ -208,7 +205,7 @@ describe('a queue pair', () => {
         for (let step = 0; step < 10; ++step) expect(device.port.step()).toBe(true);
         expect(host.takeAnswers()).toEqual([]);
         expect(device.port.pin(number)).toBe(false);
-        // Later accesses do not hold it up.
+        // Later accesses do not delay it.
         device.port.push(link, none);
         device.port.pop(link);
       }
@@ -217,7 +214,7 @@ describe('a queue pair', () => {
       expect(device.port.pin(number)).toBe(true);
     });
 
-    it('does not report a send queue as drained that has failed', () => {
+    it('does not report a failed send queue as drained', () => {
       const { device, host, domain } = makeHost();
       const queue = makeEventQueue(host);
       const number = host.createQueuePair(domain);
@@ -232,7 +229,7 @@ describe('a queue pair', () => {
       expect(eventsOf(device, queue).filter(({ type }) => type === EventType.sendQueueDrained)).toEqual([]);
     });
 
-    it('reports once that its send queue is drained, when this is asked for', () => {
+    it('reports once, on request, that its send queue is drained', () => {
       const { device, host, domain } = makeHost();
       const queue = makeEventQueue(host);
       const number = host.createQueuePair(domain);
@@ -263,7 +260,7 @@ describe('a queue pair', () => {
       }
     });
 
-    it('is told to queue_pair_fetch when it becomes RTS, as soon as there is a credit', () => {
+    it('is announced to queue_pair_fetch when it becomes RTS, as soon as there is a credit', () => {
       const { device, host, domain } = makeHost();
       const number = host.createQueuePair(domain, ServiceType.unreliableDatagram);
       const link = 'schedule_requests';
@@ -274,7 +271,7 @@ describe('a queue pair', () => {
       const { partitionKeyIndex, port, queueKey, sendPsn } = QueuePairAttribute;
       go(QueuePairState.init, partitionKeyIndex, port, queueKey);
       go(QueuePairState.readyToReceive);
-      // A command is posted; told, queue_pair_fetch asks send_queue_scheduler for it.
+      // A command is posted; after the notice, queue_pair_fetch requests it from send_queue_scheduler.
       const postOne = (): void => {
         const requester = encode('queue_pair_requester', { next: 0, posted: 0 });
         expect(device.port.setRequester(1, number, requester)).toBe(true);

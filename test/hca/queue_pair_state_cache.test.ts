@@ -17,7 +17,7 @@ import { Absence } from './resource_manager_port.ts';
 interface QueuePair {
   number: number;
   underlyingFunction: number;
-  handle: bigint; // what tells it from the others
+  handle: bigint; // its distinguishing value
   next: number;
   state: number;
   pins: number;
@@ -132,7 +132,7 @@ describe('queue_pair_state_cache', () => {
             owner.post(ManagementOpcode.destroyQueuePair, { input_modifier: number });
             owner.ring();
             device.runUntilIdle();
-            // The answer waits for the pins; nothing new may refer to it meanwhile.
+            // The answer waits for the pins; no new reference is permitted meanwhile.
             while (subject.pins > 0) {
               expect(owner.takeAnswers()).toEqual([]);
               expect(port.pin(number)).toBe(false);
@@ -188,7 +188,7 @@ describe('queue_pair_state_cache', () => {
     );
   });
 
-  it('hands out every generation of an index, one after the other', () => {
+  it('assigns every generation of an index, one after the other', () => {
     const { hosts } = makeHosts(2, 3);
     const host = hosts[0]!;
     const domain = host.createProtectionDomain();
@@ -224,7 +224,7 @@ describe('queue_pair_state_cache', () => {
     expect([misses(a), misses(a)]).toEqual([1, 0]);
     expect(device.port.pin(a)).toBe(true);
     expect([misses(b), misses(c), misses(b), misses(a)]).toEqual([1, 1, 1, 0]);
-    // All pinned: there is room all the same.
+    // All are pinned, but there is still room.
     expect(device.port.pin(b)).toBe(true);
     expect([misses(c), misses(c)]).toEqual([1, 0]);
     expect(device.port.verify()).toBeNull();
@@ -232,7 +232,7 @@ describe('queue_pair_state_cache', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('refuses a context that is not the one it wrote', () => {
+  it('refuses a context that differs from the one it wrote', () => {
     const { device, hosts } = makeHosts(2);
     const host = hosts[0]!;
     const domain = host.createProtectionDomain();
@@ -248,7 +248,7 @@ describe('queue_pair_state_cache', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('loses no context while context memory cannot be reached', () => {
+  it('loses no context while context memory cannot be accessed', () => {
     const { device, hosts } = makeHosts(2);
     const host = hosts[0]!;
     const domain = host.createProtectionDomain();
@@ -269,7 +269,7 @@ describe('queue_pair_state_cache', () => {
     expect(device.port.verify()).toBeNull();
   });
 
-  it('forgets the queue pairs of a function that is reset, pins and waiting commands with them', () => {
+  it('removes the queue pairs of a reset function, with their pins and waiting commands', () => {
     const { device, hosts } = makeHosts(3);
     const [kept, reset] = hosts as [ManagedFunction, ManagedFunction];
     const stays = kept.createQueuePair(kept.createProtectionDomain());
@@ -287,7 +287,7 @@ describe('queue_pair_state_cache', () => {
     device.runUntilIdle();
     reset.post(ManagementOpcode.destroyQueuePair, { input_modifier: quiet });
     reset.ring();
-    // Carried out, but not answered yet.
+    // Executed, but not answered yet.
     device.port.step();
     const accesses = device.port.accessesOf(3);
     device.port.resetFunction(3);

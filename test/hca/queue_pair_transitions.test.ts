@@ -16,8 +16,8 @@ interface Transition {
   optional: A[];
 }
 
-// Transitions of each service as InfiniBand volume 1, 11.2.5.2, has them, in words of this test's own: `from>to`. Any state → RESET
-// and any state → ERR are the same for all, and ask for nothing.
+// Transitions of each service as in InfiniBand volume 1, 11.2.5.2, in this test's own notation: `from>to`.
+// Any state → RESET and any state → ERR are the same for all, and need no attribute.
 const rcOptional = [A.accessFlags, A.minReceiverNotReadyTimer];
 const transitions: Record<number, Record<string, Transition>> = {
   [ServiceType.reliableConnection]: {
@@ -95,7 +95,7 @@ const transitionOf = (
   from: keyof typeof S,
   to: keyof typeof S,
 ): Transition | undefined => {
-  // A connection may be ended with another number that peers know (US7095750).
+  // A connection may end with another number for peers (US7095750).
   if (to === 'reset' && service !== ServiceType.unreliableDatagram)
     return { required: [], optional: [A.newNumber] };
   return to === 'reset' || to === 'error' ? bare : transitions[service]?.[`${from}>${to}`];
@@ -125,7 +125,7 @@ class Subject {
     return Number(decode('queue_pair_control', this.device.port.find(1, this.number).control!)['state']);
   }
 
-  /** Asks for a transition, and checks that a refusal modified nothing. */
+  /** Requests a transition, and checks that a refusal modified nothing. */
   ask(from: S, to: S, mask: number): { status: number; output: bigint } {
     this.device.port.setState(1, this.number, from);
     const before = this.parts();
@@ -143,7 +143,7 @@ describe.each(services)('transitions of %s', (_, service) => {
     for (const to of stateNames) {
       const transition = transitionOf(service, from, to);
       if (transition === undefined) {
-        it(`refuses ${from} → ${to}, whatever is given`, () => {
+        it(`refuses ${from} → ${to} with any attributes`, () => {
           for (const mask of [maskOf(A.state), maskOf(...attributes)])
             expect(subject.ask(S[from], S[to], mask)).toEqual({
               status: ManagementStatus.badState,
@@ -153,7 +153,7 @@ describe.each(services)('transitions of %s', (_, service) => {
         continue;
       }
       const required = [A.state, ...transition.required];
-      it(`allows ${from} → ${to} with what it asks for, and with all that it allows`, () => {
+      it(`allows ${from} → ${to} with the required attributes, and with all permitted ones`, () => {
         const full = maskOf(A.currentState, ...required, ...transition.optional);
         expect(subject.ask(S[from], S[to], maskOf(...required)).status).toBe(ManagementStatus.success);
         const attributesOfAll = { ...goodAttributes(full, S[to]), current_state: S[from] };
@@ -161,7 +161,7 @@ describe.each(services)('transitions of %s', (_, service) => {
         expect(subject.host.modify(subject.number, attributesOfAll).status).toBe(ManagementStatus.success);
       });
 
-      it(`names what is missing and what is not allowed in ${from} → ${to}`, () => {
+      it(`names missing and forbidden attributes of ${from} → ${to}`, () => {
         for (const missing of transition.required)
           expect(subject.ask(S[from], S[to], maskOf(...required) & ~maskOf(missing))).toEqual({
             status: ManagementStatus.missingAttribute,
@@ -178,7 +178,7 @@ describe.each(services)('transitions of %s', (_, service) => {
 });
 
 describe('modify_queue_pair', () => {
-  it('refuses a state that the caller does not believe rightly', () => {
+  it('refuses a wrong current state', () => {
     const subject = new Subject(ServiceType.unreliableDatagram);
     const answer = subject.host.modify(subject.number, {
       ...goodAttributes(maskOf(A.state, A.currentState, A.partitionKeyIndex, A.port, A.queueKey), S.init),
@@ -188,7 +188,7 @@ describe('modify_queue_pair', () => {
     expect(subject.state()).toBe(S.reset);
   });
 
-  it('is about the state that is, when no new one is given', () => {
+  it('refers to the current state if no new one is given', () => {
     const subject = new Subject(ServiceType.unreliableDatagram);
     subject.device.port.setState(1, subject.number, S.readyToSend);
     expect(subject.host.modify(subject.number, goodAttributes(maskOf(A.queueKey), S.init)).status).toBe(
@@ -238,7 +238,7 @@ describe('modify_queue_pair', () => {
       return answer;
     });
     const answer = refused.find(({ status }) => status !== ManagementStatus.success);
-    // The field is the one that changes when it alone is set.
+    // The field is the one that changes if it alone is set.
     const lone = encode('queue_pair_attributes', {
       [name]: name === 'address_vector' ? new Uint8Array(48).fill(1, 0, 1) : 1,
     });
@@ -274,7 +274,7 @@ describe('modify_queue_pair', () => {
     });
   });
 
-  it('puts every attribute where query_queue_pair finds it', () => {
+  it('stores every attribute so that query_queue_pair returns it', () => {
     const subject = new Subject(ServiceType.reliableConnection);
     for (const [from, to] of [
       ['reset', 'init'],

@@ -28,18 +28,18 @@ const acknowledge = (psn: number, msn: number) => ({
 const nak = (psn: number, msn: number, syndrome: number) => ({ opcode: 'acknowledge', psn, msn, syndrome });
 
 describe('receive', () => {
-  it('lets no queue pair wait for the receive work request of another', () => {
+  it('delays no queue pair by the receive work request of another', () => {
     const { host, peer, region } = start();
     const [other, third] = [host.queuePair({ psn: 1000 }), host.queuePair({ psn: 2000 })];
     for (let index = 0; index < 4; ++index) other.postReceive([{ region, offset: 0, length: 4096 }]);
-    other.message('send', pattern(10)); // the references of the next three are here now
+    other.message('send', pattern(10)); // the references of the next three are cached now
     expect(host.take().map(({ psn }) => psn)).toEqual([1000]);
     host.port.holdDescriptors(true);
-    // These have to wait: the third for its RNR NAK,
+    // These must wait: the third for its RNR NAK,
     peer.message('send', pattern(10));
     peer.write(region, 0, pattern(10));
     third.message('send', pattern(10));
-    // and these not.
+    // but these need not.
     other.message('send', pattern(10));
     other.write(region, 0, pattern(10));
     other.message('send', pattern(10));
@@ -53,7 +53,7 @@ describe('receive', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('drops what waits for a receive work request when its queue pair fails meanwhile, and flushes that too', () => {
+  it('drops a packet that waits for a receive work request if its queue pair fails, and flushes the work request', () => {
     const { host, peer } = start();
     host.port.holdDescriptors(true);
     peer.message('send', pattern(10));
@@ -133,7 +133,7 @@ describe('receive', () => {
     expect(host.completions()).toHaveLength(1);
   });
 
-  it('halves the PSNs into those ahead and those behind, round their end', () => {
+  it('divides the PSNs into those ahead and those behind, across the wrap', () => {
     for (const expected of [0, 5, 0x7fffff, 0xfffffe, 0xffffff]) {
       const { host, peer } = start({ psn: expected });
       const at = (distance: number): number => (expected + distance + 0x1000000) & 0xffffff;
@@ -271,24 +271,24 @@ describe('receive', () => {
     expect(host.events().filter(({ type }) => type !== EventType.communicationEstablished)).toMatchObject([
       { type: EventType.queuePairRequestError, underlying_function: 1, object: peer.number },
     ]);
-    // Nothing more is answered.
+    // The responder sends no more answers.
     peer.packet('send_only', {}, pattern(1));
     expect(host.take()).toEqual([]);
     expect(host.port.verify()).toBeNull();
   });
 
-  it('lets the largest lengths through that there are', () => {
+  it('accepts the largest lengths', () => {
     const { host, peer, region } = start();
     peer.packet(
       'rdma_write_first',
       { dmaLength: 2 ** 31, virtualAddress: region.address, remoteKey: region.key },
       pattern(full),
     );
-    // It lies beyond the region, which only dma_validation knows.
+    // It is beyond the region, which only dma_validation checks.
     expect(host.take()).toMatchObject([nak(201, 0, Syndrome.remoteAccessError)]);
   });
 
-  it('asks the requester to come again when no receive is posted, and executes nothing', () => {
+  it('answers RNR NAK if no receive is posted, and executes nothing', () => {
     const { host, peer, region } = start({ receiverNotReadyTimer: 19 }, 0);
     const send = () => peer.packet('send_only', { packetSequenceNumber: 201 }, pattern(10));
     send();
@@ -328,7 +328,7 @@ describe('receive', () => {
     [QueuePairState.readyToSend, 1],
     [QueuePairState.sendQueueDrained, 1],
     [QueuePairState.error, 0],
-  ])('in state %i takes %i of 1 packets', (state, taken) => {
+  ])('in state %i accepts %i of 1 packets', (state, taken) => {
     const { host, peer } = start({ state });
     peer.packet('send_only', {}, pattern(1));
     expect(host.take()).toHaveLength(taken);
@@ -336,7 +336,7 @@ describe('receive', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('reports once that the peer is there, if it was only ready to receive', () => {
+  it('reports once that the connection is established, if it was only ready to receive', () => {
     const { host, peer } = start();
     peer.packet('send_only', { packetSequenceNumber: 300 }, pattern(1));
     host.run();
@@ -352,7 +352,7 @@ describe('receive', () => {
     expect(sending.host.events()).toEqual([]);
   });
 
-  it('takes as many READs and atomics at a time as the queue pair has resources for', () => {
+  it('accepts as many READs and atomics at a time as the queue pair has resources for', () => {
     const { host, peer, region } = start({ maxDestinationReadAtomic: 3, pathMtu: PathMtu.mtu4096 });
     host.port.holdResponseBuffers();
     for (let index = 0; index < 3; ++index) peer.fetchAndAdd(region, 0, 1n);
@@ -361,7 +361,7 @@ describe('receive', () => {
     peer.read(region, 0, 1);
     host.run();
     expect(peer.state).toBe(QueuePairState.error);
-    // One after the other there may be any number.
+    // One after the other, any number is permitted.
     const other = start({ maxDestinationReadAtomic: 1 });
     for (let index = 0; index < 300; ++index) {
       other.peer.fetchAndAdd(other.region, 0, 1n);
@@ -371,7 +371,7 @@ describe('receive', () => {
     }
   });
 
-  it('drops a packet of a queue pair that waits to be quiet, and then lets it go', () => {
+  it('drops a packet of a queue pair that waits to become quiet, and releases its pin', () => {
     const { host, peer } = start();
     peer.packet('send_only', {}, pattern(1));
     host.port.quiesce(1, peer.number);

@@ -8,7 +8,7 @@ import { makeReceiveQueues, type Descriptor, type ScatterEntry } from '../helper
 const places = 32; // of the cache
 const links = 16; // units in a link
 
-/** Which packet of its message. */
+/** The position of the packet in its message. */
 interface Position {
   first: boolean;
   last: boolean;
@@ -25,7 +25,7 @@ const scatterOf = (...lengths: number[]): ScatterEntry[] =>
     localKey: 0x80000000 + index,
   }));
 
-/** Hands a packet of a SEND to the handler. */
+/** Passes a packet of a SEND to the handler. */
 function accept(
   queue: HostReceiveQueue,
   descriptor: Descriptor,
@@ -46,7 +46,7 @@ function run(queue: HostReceiveQueue): void {
   while (queue.port.step());
 }
 
-/** Hands a packet over, lets the handler work, and gives the place of its entry. */
+/** Passes a packet, lets the handler work, and returns the place of its entry. */
 function place(queue: HostReceiveQueue, descriptor: Descriptor, position: Position = only): number {
   accept(queue, descriptor, position);
   run(queue);
@@ -112,7 +112,7 @@ describe('receive_queue_entry_handler', () => {
     expect(queue.port.references()).toBe(0);
   });
 
-  it('reads an entry anew for each message, also when a former one was cut short', () => {
+  it('reads an entry again for each message, also after a truncated one', () => {
     const queue = new HostReceiveQueue();
     const packet = accept(queue, queue.post(scatterOf(100)), first)!;
     run(queue);
@@ -127,7 +127,7 @@ describe('receive_queue_entry_handler', () => {
     expect(queue.port.placesFilled()).toBe(1);
   });
 
-  it('tells entries of queue pairs and of numbers apart', () => {
+  it('distinguishes entries by queue pair and by number', () => {
     const port = makeReceiveQueues();
     const queues = [1, 2, 3].map(() => new HostReceiveQueue({}, port));
     const posted = queues.flatMap((queue, index) =>
@@ -164,7 +164,7 @@ describe('receive_queue_entry_handler', () => {
     expect(port.entry(7).capacity).toBe(1000);
   });
 
-  it('lets no queue pair wait for a place that another needs, and serves in turn who waits', () => {
+  it('delays no queue pair by the place of another, and serves waiting ones in turn', () => {
     const port = makeReceiveQueues();
     const [holder, other, third] = [0, 1, 2].map(() => new HostReceiveQueue({ entriesLog2: 6 }, port)) as [
       HostReceiveQueue,
@@ -180,9 +180,9 @@ describe('receive_queue_entry_handler', () => {
     }
     run(holder);
     expect(port.takePlaced()).not.toBeNull();
-    // Every place is in use: these have to wait,
+    // Every place is in use: these must wait,
     const waiting = [holder, third].map((queue) => accept(queue, queue.post(scatterOf(1000)), only)!);
-    // and these not: the entry is there, or none is needed.
+    // but these need not: the entry is cached, or none is needed.
     const free = [
       accept(other, cached, middle)!,
       accept(other, cached, only, ReceiveAction.acknowledge)!,
@@ -190,7 +190,8 @@ describe('receive_queue_entry_handler', () => {
     ];
     run(holder);
     expect(Array.from({ length: 4 }, () => port.takePlaced()?.packet)).toEqual([...free, undefined]);
-    // Each place that comes free is for one of the packets that wait, a list after the other, not for those that come meanwhile.
+    // Each freed place goes to one of the waiting packets, list by list, and not to packets that arrive
+    // meanwhile.
     const served: number[] = [];
     for (const packet of packets.slice(1, 3)) {
       accept(holder, holder.post(scatterOf(1)), only);
@@ -223,7 +224,7 @@ describe('receive_queue_entry_handler', () => {
     expect(port.entry(at).capacity).toBe(77);
   });
 
-  it('keeps an entry between two packets while others take the places left before it', () => {
+  it('keeps an entry between two packets while others use free places first', () => {
     const port = makeReceiveQueues();
     const queue = new HostReceiveQueue({ entriesLog2: 7 }, port);
     const descriptor = queue.post(scatterOf(77));
@@ -238,7 +239,7 @@ describe('receive_queue_entry_handler', () => {
     expect(queue.accessesOf(() => place(queue, descriptor, middle))).toBe(0);
   });
 
-  it('reads an entry again that had to make room between two packets', () => {
+  it('reads an evicted entry again between two packets', () => {
     const port = makeReceiveQueues();
     const queue = new HostReceiveQueue({ entriesLog2: 7 }, port);
     const descriptor = queue.post(scatterOf(77));
@@ -257,7 +258,7 @@ describe('receive_queue_entry_handler', () => {
     ).toBe(1);
   });
 
-  it('stops when the next block has no room, and goes on when there is some', () => {
+  it('stops while the next block has no room', () => {
     const queue = new HostReceiveQueue({ entriesLog2: 6 });
     for (let number = 0; number < links; ++number) accept(queue, queue.post(), only);
     run(queue);
@@ -271,7 +272,7 @@ describe('receive_queue_entry_handler', () => {
     expect(queue.port.references()).toBe(links + 3);
   });
 
-  it('reads nothing for the packets of a queue pair that is gone', () => {
+  it('reads nothing for the packets of a destroyed queue pair', () => {
     const queue = new HostReceiveQueue();
     const packet = accept(queue, queue.post(scatterOf(1)), only)!;
     queue.port.resetFunction(1);
@@ -287,7 +288,7 @@ describe('receive_queue_entry_handler', () => {
   });
 });
 
-describe('receive_queue_entry_handler and a wrong entry', () => {
+describe('receive_queue_entry_handler and an invalid entry', () => {
   it.each([
     ['another sequence number', { sequence_number: 1 }],
     ['fewer scatter entries than its length says', { scatter_count: 1 }],
@@ -395,7 +396,7 @@ describe('receive_queue_entry_handler against a plain model', () => {
             end(step.count);
           }
         }
-        // Whatever waits is let through in the end.
+        // In the end every waiting unit is released.
         while (accepted.length > 0 || placed.length > 0) {
           while (port.step());
           const before = accepted.length + placed.length;

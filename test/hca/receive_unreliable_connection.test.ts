@@ -21,9 +21,9 @@ function start(
   return { host, peer, region };
 }
 
-/** Number, length and status of the receives that have completed. */
+/** Number, length and status of the completed receives. */
 function completed(host: HostResponder): [unknown, unknown, unknown][] {
-  expect(host.take()).toEqual([]); // nothing is ever answered
+  expect(host.take()).toEqual([]); // no packet is ever answered
   return host
     .completions()
     .map(({ sequence_number: number, byte_length: length, status }) => [number, length, status]);
@@ -51,7 +51,7 @@ describe('receive, of an unreliable connection', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('loses the message that a packet is missing of, whose receive the next message takes', () => {
+  it('loses a message with a missing packet, whose receive the next message takes', () => {
     const { host, peer, region } = start();
     peer.packet('send_first', {}, pattern(mtu, 1));
     peer.psn += 1; // a middle is lost
@@ -76,7 +76,7 @@ describe('receive, of an unreliable connection', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('takes the scatter list of the receive again for the message that takes it over', () => {
+  it('uses the scatter list of the receive again for the next message', () => {
     const { host, peer, region } = start(1);
     peer.packet('send_first', {}, pattern(mtu, 1));
     host.run();
@@ -86,7 +86,7 @@ describe('receive, of an unreliable connection', () => {
     expect(region.bytes.subarray(0, mtu + 1)).toEqual(pattern(mtu + 1, 2));
   });
 
-  it('drops a message that no receive is posted for, and only that one', () => {
+  it('drops a message without a posted receive, and only that one', () => {
     const { host, peer, region } = start(0);
     peer.message('send', pattern(2 * mtu));
     peer.write(region, 32_768, pattern(mtu), { immediateData: 7 });
@@ -131,7 +131,7 @@ describe('receive, of an unreliable connection', () => {
       (peer, region) => peer.write(region, region.bytes.length - 2 * mtu, pattern(3 * mtu)),
     ],
   ];
-  it.each(dropped)('drops %s, and goes on', (_, send) => {
+  it.each(dropped)('drops %s, and continues', (_, send) => {
     const { host, peer, region } = start();
     send(peer, region);
     expect(completed(host)).toEqual([]);
@@ -169,7 +169,7 @@ describe('receive, of an unreliable connection', () => {
       1,
       (peer, region) => peer.write({ ...region, key: region.key ^ 1 }, 0, pattern(9), { immediateData: 1 }),
     ],
-  ])('completes the receive of %s in error, and goes on', (_, status, packets, send) => {
+  ])('completes the receive of %s in error, and continues', (_, status, packets, send) => {
     const { host, peer, region } = start(0);
     const room = packets === 1 ? 199 : mtu + 100;
     peer.postReceive([{ region, offset: 0, length: room }]);
@@ -188,7 +188,7 @@ describe('receive, of an unreliable connection', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('leaves the receive of a message that is too long to the next when its end is lost', () => {
+  it('leaves the receive of a message that is too long to the next message if its end is lost', () => {
     const { host, peer, region } = start(0);
     peer.postReceive([{ region, offset: 0, length: mtu + 100 }]);
     peer.packet('send_first', {}, pattern(mtu));
@@ -199,7 +199,7 @@ describe('receive, of an unreliable connection', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('flushes the receive of a message that was lost, once', () => {
+  it('flushes the receive of a lost message, once', () => {
     const { host, peer } = start(2);
     peer.packet('send_first', {}, pattern(mtu));
     peer.psn += 1;
@@ -213,7 +213,7 @@ describe('receive, of an unreliable connection', () => {
     ]);
   });
 
-  it('delivers from a lossy, doubling, reordering network whole messages in the order of their packets', () => {
+  it('delivers complete messages in the order of their packets over a lossy, duplicating, reordering network', () => {
     const message = fc.record({
       kind: fc.constantFrom('send', 'write', 'write_with_immediate'),
       packets: fc.integer({ min: 1, max: 4 }),
@@ -222,7 +222,7 @@ describe('receive, of an unreliable connection', () => {
       copies: fc.constantFrom(0, 1, 1, 1, 1, 1, 2),
       late: fc.constantFrom(0, 0, 0, 1, 3),
     });
-    const fates = fc.array(fate, { minLength: 48, maxLength: 48 }); // of all packets there can be
+    const fates = fc.array(fate, { minLength: 48, maxLength: 48 }); // of all possible packets
     fc.assert(
       fc.property(fc.array(message, { minLength: 1, maxLength: 12 }), fates, (messages, chance) => {
         const { host, peer, region } = start(64);
@@ -267,7 +267,7 @@ describe('receive, of an unreliable connection', () => {
           })
           .toSorted((a, b) => a.at - b.at)
           .map(({ packet }) => packet);
-        // A message is whole when its packets come one behind the other, the first from anywhere.
+        // A message is complete if its packets arrive in sequence, the first one after any gap.
         const whole: number[] = [];
         let next: Sent | undefined;
         for (const packet of arriving) {

@@ -12,7 +12,10 @@ const regionOf: Readonly<Record<string, RegionType>> = {
 
 const refusedOffset = spec.UNDERLYING_FUNCTION_READS_REFUSED_OFFSET;
 
-/** Registers whose value after reset is the board's and not the specification's, by block, name and index. */
+/**
+ * Registers whose value after reset is set by the board and not by the specification, by block, name and
+ * index.
+ */
 const stated: Readonly<Record<string, (index: number) => bigint>> = {
   'identity.device': () => 1n,
   'identity.capabilities': () => 8n, // kick records
@@ -60,13 +63,13 @@ const stated: Readonly<Record<string, (index: number) => bigint>> = {
   'control.lane_state': () => (2n << 8n) | (4n << 13n),
 };
 
-/** Registers whose value a test cannot name beforehand, or changes with what is read. */
+/** Registers whose value a test cannot predict, or that a read changes. */
 const variable = new Set(['identity.context_memory_needed', 'underlying_function.reads_refused']);
 
 const isWide = (register: RegisterDescription): boolean => register.width === 64;
 
 describe('registers', () => {
-  // The control port is of boards whose blocks are RTL.
+  // Only boards with blocks in RTL have the control port.
   for (const block of blockDescriptions.filter(({ name }) => name !== 'manager_port')) {
     const region = regionOf[block.name]!;
     const page = region === RegionType.control ? 0 : 3;
@@ -187,11 +190,11 @@ describe('registers', () => {
       expect(device.read64(region, page, offset)).toBe(0x12_0000_3000n);
       device.write64(region, page, offset, 0x34_0000_5000n);
       expect(device.read64(region, page, offset)).toBe(0x34_0000_5000n);
-      // Another function's register of that name is another register.
+      // A register of this name of another function is a different register.
       if (region === RegionType.underlyingFunction) expect(device.read64(region, 1, offset)).toBe(0n);
     });
 
-  it('refuse a part of a DWORD, and what lies around it is written', () => {
+  it('refuse a part of a DWORD, and write the DWORDs around it', () => {
     const device = new Device();
     const page = RegionType.control;
     const refused = (): bigint => device.read64(RegionType.underlyingFunction, 0, refusedOffset);

@@ -25,7 +25,7 @@ const { createQueuePair, destroyQueuePair } = ManagementOpcode;
 const allOnes = 0xffff_ffff_ffff_ffffn;
 
 describe('resource_manager', () => {
-  it('carries out query_function alone before the device is enabled', () => {
+  it('executes only query_function before the device is enabled', () => {
     const { device, host } = makeHost();
     device.port.setEnabled(false);
     expect(host.execute(ManagementOpcode.createProtectionDomain).status).toBe(notEnabled);
@@ -74,7 +74,7 @@ describe('resource_manager', () => {
     ]);
   });
 
-  it.each([0, 63, 97, 255])('does not know opcode %i', (opcode) => {
+  it.each([0, 63, 97, 255])('refuses the unknown opcode %i', (opcode) => {
     const { host } = makeHost();
     expect(host.execute(opcode as ManagementOpcode)).toMatchObject({ status: unknownOpcode, opcode });
   });
@@ -134,7 +134,7 @@ describe('resource_manager', () => {
       expect(destroy()).toBe(badObject);
     });
 
-    it('run out with numbers', () => {
+    it('report exhausted numbers', () => {
       const device = new ManagedDevice();
       const host = new ManagedFunction(device, 1, 8);
       for (let made = 0; made < 4095; ++made) host.createProtectionDomain();
@@ -150,7 +150,7 @@ describe('resource_manager', () => {
   describe('event queues', () => {
     const good = { event_queue: 2, entries_log2: 8, pages: 2, head_address: 0x1000n };
 
-    it('come, and go with their page tables', () => {
+    it('are created and destroyed with their page tables', () => {
       const { device, host } = makeHost();
       const before = holdings(device);
       const create = (): number =>
@@ -186,7 +186,7 @@ describe('resource_manager', () => {
       expect(holdings(device)).toEqual(before);
     });
 
-    it('take an event for each answer', () => {
+    it('get an event for each answer', () => {
       const { device, host } = makeHost();
       const queue = makeEventQueue(host);
       host.createProtectionDomain();

@@ -12,7 +12,7 @@ export interface ResourceManagerOptions {
   ports?: number;
 }
 
-/** Why a queue pair is not found: Absence of queue_pair_state_cache. */
+/** The reason why a queue pair is not found: Absence of queue_pair_state_cache. */
 export const Absence = {
   none: 0,
   unknown: 1,
@@ -21,7 +21,7 @@ export const Absence = {
   contextMemoryFault: 4,
 } as const;
 
-/** Why an access with a key is refused: AccessFault of memory_translation. */
+/** The reason why an access with a key is refused: AccessFault of memory_translation. */
 export const AccessFault = {
   none: 0,
   unknownKey: 1,
@@ -31,19 +31,19 @@ export const AccessFault = {
   unreachable: 5,
 } as const;
 
-/** An access to memory that a key names: KeyAccess of memory_translation. */
+/** An access to memory of a key: KeyAccess of memory_translation. */
 export interface KeyAccess {
   underlyingFunction: number;
   protectionDomain: number;
   key: number;
   address: bigint;
   length: bigint;
-  /** A bit each, of AccessFlag. */
+  /** One bit for each AccessFlag. */
   rights: number;
   begun?: boolean;
 }
 
-/** Result of find(): the parts of the context as bytes, where none of an absence is told. */
+/** Result of find(): the parts of the context as bytes, if the absence is none. */
 export interface FoundQueuePair {
   absence: number;
   control?: Uint8Array;
@@ -98,7 +98,7 @@ export interface ResourceManagerPort extends HostMethods {
   /** Lets resource_manager work if it is awake; false: it sleeps. */
   step(): boolean;
   isAwake(): boolean;
-  /** As those of HcaPort. */
+  /** Like those of HcaPort. */
   push(link: string, unit: Uint8Array): void;
   pop(link: string): Uint8Array | null;
   credits(link: string): number;
@@ -120,7 +120,7 @@ const addon = loadTestAddon() as {
   ResourceManagerPort: new (options: ResourceManagerOptions) => ResourceManagerPort;
 };
 
-/** A resource manager and the blocks that hold what it manages. */
+/** A resource manager and the blocks that hold its objects. */
 export function makeResourceManager(options: ResourceManagerOptions): ResourceManagerPort {
   return new addon.ResourceManagerPort(options);
 }

@@ -9,15 +9,20 @@ export interface ResponderCounters {
   receiverNotReadyNegativeAcknowledges: number;
 }
 
-/** The blocks from receive to response on a flat host memory: native/test/responder_port.cpp. Pages are DMA addresses of 4 KiB each, 0: not mapped. */
+/**
+ * The blocks from receive to response on a flat host memory: native/test/responder_port.cpp. Pages are DMA
+ * addresses of 4 KiB each; 0: not mapped.
+ */
 export interface ResponderPort extends HostMethods {
-  /** Makes a key of a memory_key_entry. */
+  /** Creates a key from a memory_key_entry. */
   createKey(entry: Uint8Array, pages: readonly bigint[]): number;
   quiesceKey(key: number): void;
-  /** Destroys a key that has become quiet: itself, or null. */
+  /** Destroys a key that has become quiet; returns it, or null. */
   takeQuietKey(): number | null;
   createCompletionQueue(underlyingFunction: number, input: Uint8Array, pages: readonly bigint[]): number;
-  /** Makes a queue pair of a queue_pair_control, with the pages of its receive queue and of the entries. */
+  /**
+   * Creates a queue pair from a queue_pair_control, with the pages of its receive queue and of the entries.
+   */
   createQueuePair(
     underlyingFunction: number,
     control: Uint8Array,
@@ -25,7 +30,7 @@ export interface ResponderPort extends HostMethods {
     receiveEntryPages: readonly bigint[],
   ): number;
   setState(underlyingFunction: number, queuePair: number, state: number): void;
-  /** State, or null when the queue pair is gone. */
+  /** State, or null if the queue pair no longer exists. */
   state(underlyingFunction: number, queuePair: number): number | null;
   /** Changes its destination queue pair. */
   setPeer(underlyingFunction: number, queuePair: number, peer: number): void;
@@ -33,23 +38,23 @@ export interface ResponderPort extends HostMethods {
   /** Bytes of its queue_pair_responder. */
   responder(underlyingFunction: number, queuePair: number): Uint8Array;
   quiesce(underlyingFunction: number, queuePair: number): void;
-  /** Destroys a queue pair that has become quiet: its number, or null. */
+  /** Destroys a queue pair that has become quiet; returns its number, or null. */
   takeQuiet(): number | null;
   pins(queuePair: number): number;
   resetFunction(underlyingFunction: number): void;
 
-  /** Hands a packet to receive; false: no buffer, no credit, or the queue pair takes none. */
+  /** Passes a packet to receive; false: no buffer, no credit, or the queue pair accepts none. */
   arrive(underlyingFunction: number, queuePair: number, wire: Uint8Array): boolean;
   flush(underlyingFunction: number, queuePair: number): boolean;
-  /** As the register receive_doorbell. */
+  /** Writes the register receive_doorbell. */
   doorbell(underlyingFunction: number, value: bigint): boolean;
-  /** Lets the next block that is awake work; false: all sleep. */
+  /** Lets the next awake block work; false: all sleep. */
   step(): boolean;
-  /** The next answer as it is on the wire, or null. */
+  /** The next answer as sent on the wire, or null. */
   takeAnswer(): Uint8Array | null;
-  /** Lets descriptor_fetch stand still, or go on. */
+  /** Suspends or resumes descriptor_fetch. */
   holdDescriptors(held: boolean): void;
-  /** Takes all packet buffers for responses, for good. */
+  /** Takes all packet buffers for responses, permanently. */
   holdResponseBuffers(): void;
 
   takeEvents(): Uint8Array[];
@@ -58,7 +63,7 @@ export interface ResponderPort extends HostMethods {
   verify(): string | null;
 }
 
-/** Parameters of the model; what is left out has its default. */
+/** Parameters of the model; omitted ones have their defaults. */
 export interface ResponderOptions {
   acknowledgeCoalescing?: boolean;
   queuePairs?: number;
@@ -68,7 +73,7 @@ const addon = loadTestAddon() as {
   ResponderPort: new (options: ResponderOptions & Record<string, unknown>) => ResponderPort;
 };
 
-/** The blocks on a host memory of 16 MiB, the end of which is context memory. */
+/** The blocks on a host memory of 16 MiB, whose end is context memory. */
 export function makeResponder(options: ResponderOptions = {}): ResponderPort {
   return new addon.ResponderPort({
     memoryBytes: 16 << 20,

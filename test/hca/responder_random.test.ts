@@ -11,12 +11,12 @@ type Message =
   | { kind: 'read'; offset: number; length: number }
   | { kind: 'add'; slot: number; value: bigint };
 
-/** One request packet, and what a responder that gets it in its turn answers. */
+/** One request packet, and the answer of a responder that gets it in order. */
 interface Request {
   psn: number;
   psns: number;
   send(): void;
-  /** Does to memory what the packet does, and answers. Of a duplicate: answers again. */
+  /** Changes memory as the packet requests, and answers. For a duplicate, answers again. */
   answer(duplicate: boolean): Partial<Answer>[];
 }
 
@@ -31,7 +31,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
     value: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
   }),
 );
-/** Which packet comes next: the one in turn, an older one, or one ahead. */
+/** The next packet: the one in order, an earlier one, or a later one. */
 const choice = fc.oneof(
   { weight: 6, arbitrary: fc.constant({ kind: 'next' as const, back: 0 }) },
   {
@@ -223,7 +223,7 @@ describe('the responder', () => {
     );
   });
 
-  it('does the same when many requests are on their way at once, in any order of its blocks', () => {
+  it('does the same with many requests in flight, in any order of its blocks', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(message, { minLength: 1, maxLength: 10 }), { minLength: 1, maxLength: 3 }),
@@ -233,7 +233,7 @@ describe('the responder', () => {
           const models = lists.map((messages, which) => {
             const peer = host.queuePair({ psn: 1000 * (which + 1) });
             const model = new Model(peer, host.region(size));
-            // A READ that waits may see a later write: here nothing is read that is written later.
+            // A waiting READ may see a later write, so here no READ reads memory that is written later.
             messages
               .filter(({ kind }) => kind !== 'read')
               .forEach((each, index) => {

@@ -7,13 +7,13 @@ const mtu = 256;
 const success = Syndrome.acknowledgeWithoutCredits;
 const bytesOf = (answers: readonly Answer[]): number[] => answers.flatMap(({ payload }) => [...payload]);
 
-/** Lets the blocks work, and takes what comes out in between: `answers` has at least as many. */
+/** Lets the blocks work, and collects the answers in between until `answers` has at least as many. */
 function runUntil(host: HostResponder, answers: number): void {
   while (host.answers.length < answers && host.port.step()) host.collect();
 }
 
 describe('response: RDMA READ', () => {
-  it('answers with memory of any length and place, in the opcodes that belong there', () => {
+  it('answers with memory of any length and place, and with the right opcodes', () => {
     for (const pathMtu of Object.values(PathMtu)) {
       const host = new HostResponder();
       const peer = host.queuePair({ pathMtu, psn: 0xfffffd });
@@ -32,7 +32,7 @@ describe('response: RDMA READ', () => {
         );
         answers.forEach((answer, index) => {
           expect(answer).toMatchObject({ psn: (psn + index) & 0xffffff, queuePair: 0x4711 });
-          // The AETH is not in the middle.
+          // A middle packet has no AETH.
           if (!answer.opcode.endsWith('middle')) expect(answer.syndrome).toBe(success);
         });
         expect(answers.slice(0, -1).every(({ payload }) => payload.length === peer.mtu)).toBe(true);
@@ -42,7 +42,7 @@ describe('response: RDMA READ', () => {
     }
   });
 
-  it('executes a duplicate again, also for a part of what was asked for, but not for more', () => {
+  it('executes a duplicate again, also for a part of the original range, but not for more', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(4 * mtu);
@@ -83,7 +83,7 @@ describe('response: RDMA READ', () => {
     expect(peer.state).toBe(QueuePairState.readyToReceive);
   });
 
-  it('sends a NAK in place of the response that it cannot read, and nothing after it', () => {
+  it('sends a NAK instead of a response whose memory it cannot read, and nothing after it', () => {
     const host = new HostResponder();
     const peer = host.queuePair({ pathMtu: PathMtu.mtu1024 });
     const region = host.region(16_000, { unmapped: [2] });
@@ -105,7 +105,7 @@ describe('response: RDMA READ', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('holds a key that is taken back until its last response', () => {
+  it('keeps an invalidated key until its last response', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(40 * mtu);
@@ -131,7 +131,7 @@ describe('response: RDMA READ', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('lets queue pairs answer in turn: a long READ does not hold a short one up', () => {
+  it('lets queue pairs answer in turn: a long READ does not delay a short one', () => {
     const host = new HostResponder();
     const [long, short] = [host.queuePair(), host.queuePair()];
     const region = host.region(200 * mtu);
@@ -139,18 +139,18 @@ describe('response: RDMA READ', () => {
     runUntil(host, 5);
     short.read(region, 0, 3 * mtu);
     const psns = host.take().map(({ psn }) => psn);
-    // Both begin at 201; those of the short one come again.
+    // Both begin at PSN 201; the peer repeats those of the short one.
     const positions = [201, 202, 203].map((psn) => psns.lastIndexOf(psn));
     expect(Math.max(...positions)).toBeLessThan(45);
     expect(psns).toHaveLength(203);
   });
 
-  it('takes more READs than it has places for, of many queue pairs', () => {
+  it('accepts more READs than it has places, of many queue pairs', () => {
     const host = new HostResponder();
     const region = host.region(4 * mtu);
     const peers = Array.from({ length: 20 }, () => host.queuePair());
     for (let round = 0; round < 16; ++round) for (const peer of peers) peer.read(region, 0, 4 * mtu);
-    // Nothing is collected before the links are full.
+    // No answer is collected before the links are full.
     expect(host.take()).toHaveLength(20 * 16 * 4);
     expect(host.port.verify()).toBeNull();
   });
@@ -179,7 +179,7 @@ describe('response: acknowledges', () => {
     expect(peer.state).toBe(QueuePairState.error);
   });
 
-  it('reads memory behind the writes before it', () => {
+  it('reads memory after earlier writes', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(10 * mtu);
@@ -188,7 +188,7 @@ describe('response: acknowledges', () => {
     expect(bytesOf(host.take())).toEqual([...pattern(4 * mtu, 3)]);
   });
 
-  it('coalesces if it is to: for the last of a message and where asked, the newest of neighbors', () => {
+  it('coalesces if enabled: for the last packet of a message or on request, the newest of neighbors', () => {
     const host = new HostResponder({ acknowledgeCoalescing: true });
     const peer = host.queuePair();
     const region = host.region(100 * mtu);
@@ -201,13 +201,13 @@ describe('response: acknowledges', () => {
     peer.packet('rdma_write_last', {}, pattern(mtu));
     expect(host.take()).toMatchObject([{ psn: 204, msn: 1 }]);
 
-    // While no buffer is free they gather; a READ or a NAK between them stays where it is.
+    // While no buffer is free, acknowledgements gather; a READ or NAK between them keeps its place.
     const held = new HostResponder({ acknowledgeCoalescing: true });
     const slow = held.queuePair();
     const at = held.region(100 * mtu);
     const other = held.queuePair();
     other.read(at, 0, 80 * mtu);
-    // Nothing is taken from the link to the port: it is full, and the answers wait in their lists.
+    // The port takes nothing from the link, which is full, so the answers wait in their lists.
     while (held.port.step());
     for (let index = 0; index < 5; ++index) slow.write(at, 0, pattern(1));
     slow.read(at, 0, 1);
@@ -225,14 +225,14 @@ describe('response: acknowledges', () => {
   });
 });
 
-describe('response: the queue pairs that it answers', () => {
+describe('response: its queue pairs', () => {
   /** The UDP source port of the next answer, which names both queue pairs by a hash. */
   const flow = (host: HostResponder): string => {
     while (host.port.step());
     return Buffer.from(host.port.takeAnswer()!.subarray(34, 36)).toString('hex');
   };
 
-  it('knows a queue pair from a former one in its place, and a new peer from a former one', () => {
+  it('distinguishes a queue pair from its predecessor in the same place, and a new peer from a former one', () => {
     const host = new HostResponder({ queuePairs: 3 });
     const former = host.queuePair();
     former.write(host.region(8), 0, pattern(0));

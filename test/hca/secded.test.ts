@@ -42,7 +42,7 @@ describe('SECDED over 64 data and 8 check bits', () => {
     fc.assert(fc.property(word, (data) => secdedEncode(data) === plainEncode(data)));
   });
 
-  it('reads back what was written', () => {
+  it('returns the written data', () => {
     for (const data of words)
       expect(secdedDecode(data, secdedEncode(data))).toEqual({ status: 'clean', data });
   });
@@ -53,7 +53,7 @@ describe('SECDED over 64 data and 8 check bits', () => {
         expect(secdedDecode(...damage(data, [bit])), `bit ${bit}`).toEqual({ status: 'corrected', data });
   });
 
-  it('detects every double-bit error, and leaves the word as it was read', () => {
+  it('detects every double-bit error, and returns the word as read', () => {
     for (const data of words)
       for (let first = 0; first < bits; first++)
         for (let second = first + 1; second < bits; second++) {

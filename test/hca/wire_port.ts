@@ -5,7 +5,7 @@ import type { HostMethods } from '../helpers/hosted_port.ts';
 export const Lane = { responses: 0, requests: 1 } as const;
 export type Lane = (typeof Lane)[keyof typeof Lane];
 
-/** The link's answer to a packet: link::SendResult, or nothing is attached. */
+/** The link's answer to a packet: link::SendResult, or that no link is attached. */
 export const LinkState = { none: -1, sent: 0, paused: 1, unreachable: 2 } as const;
 
 /** PacketUse of native/hca/port/packet_memory.h */
@@ -40,7 +40,9 @@ export interface WireCounters {
   congestionNotifications: number;
 }
 
-/** port and packet_receiver, each stepped on its own; a link of the test's at port 1: native/test/wire_port.h. */
+/**
+ * port and packet_receiver, each stepped separately; the test is the link at port 1: native/test/wire_port.h.
+ */
 export interface WirePort extends HostMethods {
   mac(port: number, underlyingFunction: number): Uint8Array;
   localIdentifier(port: number, underlyingFunction: number): number;
@@ -53,21 +55,21 @@ export interface WirePort extends HostMethods {
   quiesce(queuePairNumber: number): void;
   pins(queuePairNumber: number): number;
 
-  /** Hands a finished packet to the port; false: no buffer or credit. */
+  /** Passes a finished packet to the port; false: no buffer or credit. */
   build(port: number, lane: Lane, packet: Uint8Array): boolean;
   /** A packet arrives on the link. */
   arrive(lane: Lane, packet: Uint8Array): void;
   setLink(state: number): void;
-  /** The link has no room on a lane, or has some again. */
+  /** The link has no room on a lane, or has room again. */
   setPaused(lane: Lane, paused: boolean): void;
-  /** The packets that the link takes from now on until it pauses. */
+  /** The number of packets that the link accepts from now on until it pauses. */
   setRoom(packets: number): void;
-  /** Several packets may leave in a step; nothing looks at packets. */
+  /** Permits several packets to leave in a step; nothing else sees the packets then. */
   allowTrains(): void;
   takeSent(): { lane: Lane; data: Uint8Array }[];
-  /** In the place of packet_receiver: takes up to so many packets that have come in. */
+  /** In place of packet_receiver: takes up to this number of arrived packets. */
   takeArrived(count: number): Uint8Array[];
-  /** In the place of completion and receive: takes up to so many packets, and ends them. */
+  /** In place of completion and receive: takes up to this number of packets, and ends them. */
   takePassed(lane: Lane, count: number): PassedPacket[];
   takeTapped(): { direction: 'in' | 'out'; port: number; data: Uint8Array }[];
 

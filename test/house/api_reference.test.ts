@@ -14,14 +14,14 @@ const entries = [
 ] as const;
 
 describe('the API reference', () => {
-  it('is what the docstrings say: npm run api writes it', () => {
+  it('matches the docstrings (npm run api)', () => {
     const pages = apiReference() as ReadonlyMap<string, string>;
     const written = readdirSync(`${root}docs/api`).map((name) => `docs/api/${name}`);
     expect(written.sort()).toEqual([...pages.keys()].sort());
     for (const [file, text] of pages) expect(readFileSync(root + file, 'utf8'), file).toBe(text);
   });
 
-  it.each(entries)('has all that %s exports', async (entry, page, fewest) => {
+  it.each(entries)('has all exports of %s', async (entry, page, fewest) => {
     const text = readFileSync(`${root}docs/api/${page}.md`, 'utf8');
     const folder = entry === 'fpga-verbs' ? '' : `${page}/`;
     const module = (await import(`${root}lib/${folder}index.ts`)) as object;

@@ -19,11 +19,11 @@ describe('docs/architecture.md', () => {
     expect(rows.map(({ folder }) => folder).sort()).toEqual([...folders.keys()].sort());
   });
 
-  it.for(rows)('says what native/$folder includes', ({ folder, includes }) => {
+  it.for(rows)('lists the includes of native/$folder', ({ folder, includes }) => {
     expect(includes).toEqual([...(folders.get(folder) ?? [])].sort());
   });
 
-  it('draws the links and wakings of the wiring table', () => {
+  it('draws the links and wake-ups of the wiring table', () => {
     const sections = [...page.matchAll(/```\n([^]*?)\n```/g)].map(([, section]) => section!);
     expect(sections[2]).toBe(drawing());
   });
@@ -47,7 +47,7 @@ describe('docs/architecture.md', () => {
     expect(foldersOfBlocks.filter((folder) => !isDrawn(folder))).toEqual([]);
   });
 
-  it('draws folders and blocks that exist', () => {
+  it('draws only existing folders and blocks', () => {
     const drawings = [...page.matchAll(/```\n([^]*?)```/g)].map(([, drawn]) => drawn!);
     const [house, way] = drawings;
     const named = [...house!.matchAll(/\b(?:lib|native|fpga)\/\w+/g)].map(([name]) => name);

@@ -1,4 +1,4 @@
-// The addon is built by gcc; who has clang alone builds it too, and libFuzzer needs it.
+// The addon is normally built by gcc. Machines with only clang build it too, and libFuzzer needs clang.
 import { expect, it } from 'vitest';
 
 import { requireTool } from '../helpers/tools.ts';

@@ -10,7 +10,7 @@ const { functions, enumerations } = JSON.parse(read('test/house/libibverbs.json'
   enumerations: Readonly<Record<string, readonly string[]>>;
 };
 
-describe('every name of libibverbs is there', () => {
+describe('every name of libibverbs is listed', () => {
   const patterns = theirs
     .filter((name) => name.includes('*'))
     .map((name) => new RegExp(`^${name.replaceAll('*', '.*')}$`));
@@ -25,7 +25,7 @@ describe('every name of libibverbs is there', () => {
     expect(values.filter((name) => !isNamed(name))).toEqual([]);
   });
 
-  it('and no other one, and none twice', () => {
+  it('and no others, and none twice', () => {
     const known = [...functions, ...Object.values(enumerations).flat()];
     const exact = theirs.filter((name) => /^ibv_|^IBV_/i.test(name) && !name.includes('*'));
     expect(exact.filter((name) => !known.includes(name))).toEqual([]);
@@ -40,7 +40,7 @@ const protectionDomain = context.createProtectionDomain();
 const completionQueue = context.createCompletionQueue();
 const queues = { sendCompletionQueue: completionQueue, receiveCompletionQueue: completionQueue };
 
-/** Objects of the verbs, by the names of the document. */
+/** Objects of the verbs, by their names in the document. */
 const objects: Readonly<Record<string, object>> = {
   device: verbs.getDeviceList()[0]!,
   context,

@@ -11,7 +11,10 @@ const documents = ['docs', 'fpga/doc'].flatMap((folder) =>
     .map((name) => `${folder}/${name}`),
 );
 
-/** Commands of `hca` as a document shows them, in its blocks of code and in backquotes; none of the options of a program that is run. */
+/**
+ * Commands of `hca` in the code blocks and code spans of a document, without the options of a program that
+ * `hca run` starts.
+ */
 function commandsOf(text: string): string[] {
   const blocks = text.split('```').filter((_, index) => index % 2 === 1);
   const lines = blocks.flatMap((block) => block.split('\n').map((line) => line.replace(/ #.*/, '')));
@@ -28,7 +31,7 @@ const shown = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...documents].flat
 );
 const names = [...new Set(shown.map(({ command }) => command.split(' ')[0]!))].sort();
 
-describe('options of commands in documents are those of the command', () => {
+describe('documents use only options that the command has', () => {
   it.each(names)('hca %s', async (name) => {
     const { out, exitCode } = await runHca([name, '--help']);
     expect(exitCode).toBe(0);

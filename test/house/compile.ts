@@ -15,15 +15,15 @@ export interface CompileCommand {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Files that Verilator makes are not there. */
+/** Files that Verilator generates do not exist. */
 const isOfRtl = ({ file }: CompileCommand): boolean =>
   /\/rtl(_module)?[./]|verilat/.test(path.relative(root, file));
 
 const runs = promisify(execFile);
 
 /**
- * The commands by which CMake would compile the native code, without what needs Verilator.
- * @param name directory in build/, which goes when the test ends
+ * The commands by which CMake would compile the native code, without the parts that need Verilator.
+ * @param name directory in build/, removed when the test ends
  * @param options definitions of CMake
  */
 export function compileCommands(
@@ -48,7 +48,10 @@ export function compileCommands(
   return commands.filter((each) => !isOfRtl(each));
 }
 
-/** Messages of the compiler on those that fail, two at a time. @param more words behind each command */
+/**
+ * The compiler's messages on sources that fail, two at a time.
+ * @param more additional options of each command
+ */
 export async function compile(commands: readonly CompileCommand[], more: string): Promise<string[]> {
   const left = [...commands];
   const failures: string[] = [];

@@ -25,7 +25,7 @@ function anchorsOf(file: string): string[] {
 }
 
 describe('documents', () => {
-  it('are all read', () => expect(documents.length).toBeGreaterThan(30));
+  it('are found', () => expect(documents.length).toBeGreaterThan(30));
 
   it.each(documents)('have a heading row, and rows of as many cells, in each table: %s', (file) => {
     const lines = proseOf(file).split('\n');
@@ -40,7 +40,7 @@ describe('documents', () => {
 
   const written = documents.filter((file) => !file.startsWith('docs/api/') && file !== 'CHANGELOG.md');
 
-  it.each(written)('name files that exist: %s', (file) => {
+  it.each(written)('name only existing files: %s', (file) => {
     const places = quoted(proseOf(file)).filter((code) =>
       /^(?:native|lib|test|fpga|docs|scripts|examples)\/[a-z\d_./-]+$/.test(code),
     );
@@ -51,7 +51,7 @@ describe('documents', () => {
     expect(missing).toEqual([]);
   });
 
-  it.each(documents)('link to files and headings that exist: %s', (file) => {
+  it.each(documents)('link to existing files and headings: %s', (file) => {
     const links = [...proseOf(file).matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)].map(([, link]) => link!);
     const broken = links.filter((link) => {
       const [place, anchor] = link.split('#') as [string, string | undefined];

@@ -10,10 +10,10 @@ import { quoted, read, root, rowsOf } from '../helpers/documents.ts';
 
 const text = read('docs/life-of-a-send.md');
 
-describe('what it names exists', () => {
+describe('the names in the document exist', () => {
   const places = [...new Set(quoted(text).filter((code) => /^[\w/]+\.(ts|cpp):\w+$/.test(code)))];
 
-  it('as it is written: path:function', () => {
+  it('as path:function', () => {
     expect(places.length).toBeGreaterThan(40);
     const others = quoted(text).filter((code) => /^(lib|native)\//.test(code) && !places.includes(code));
     expect(others).toEqual([]);
@@ -33,7 +33,7 @@ describe('what it names exists', () => {
 /** BTH behind Ethernet, IPv6 and UDP. */
 const transportHeaderAt = 14 + 40 + 8;
 
-it('the writes and packets are those of a real SEND', () => {
+it('the writes and packets match a real SEND', () => {
   const fabric = new EmulatedFabric();
   onTestFinished(() => fabric.close());
   const boards = ['A', 'B'].map((name) => ({ name, board: fabric.makeBoard({ progress: 'stepped' }) }));

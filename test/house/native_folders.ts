@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { root } from '../helpers/documents.ts';
 
-/** The folders of native/, each with those whose headers its files include. */
+/** The folders of native/, each with the folders whose headers it includes. */
 export function foldersOfNative(): Map<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>();
   const native = path.join(root, 'native');

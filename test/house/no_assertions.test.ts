@@ -1,4 +1,5 @@
-// Release builds of distributions define NDEBUG: then a variable that an assertion alone reads is a warning, and here an error.
+// Release builds of distributions define NDEBUG. A variable that only an assertion reads then causes a
+// warning, which is an error here.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 

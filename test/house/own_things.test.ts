@@ -8,7 +8,7 @@ import { findServedBoards } from '../../lib/board/index.ts';
 
 const tests = fileURLToPath(new URL('../', import.meta.url));
 
-describe('a test has to itself', () => {
+describe('a test does not share', () => {
   it('the folder of names of served boards', () => {
     expect(process.env['XDG_RUNTIME_DIR']).toContain(path.join(tmpdir(), 'fpga-verbs-run-'));
     expect(findServedBoards()).toEqual([]);
@@ -17,7 +17,7 @@ describe('a test has to itself', () => {
   it.each([
     ['a port that is written down', /\.listen\((?!0\b)\d|'(?:-p|--port)',\s*'\d/],
     ['an address made of the number of its process', /process\.pid\s*(?:%|>>)/],
-  ])('%s by none: free_port.ts gives what no other has', (_, pattern) => {
+  ])('%s: free_port.ts returns one that no other test uses', (_, pattern) => {
     const files = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter((name) =>
       /\.m?[jt]s$/.test(name),
     );

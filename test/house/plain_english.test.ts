@@ -5,7 +5,7 @@ import { read, root } from '../helpers/documents.ts';
 
 /** Words that hide the actor, by the folder that is free of them. */
 const indefinite = /\b(?:nobody|whoever|somebody|whom)\b/i;
-/** Names that are none of the field. */
+/** Names that this field does not use. */
 const invented = /\b(?:nonsense|blame|prey|isPrey|[Pp]atience|Presence)\b/;
 /** British spellings of words that occur here. */
 const british =
@@ -14,7 +14,7 @@ const british =
 const openings = /(?:^|[.:;] |\/\*\* |\/\/\/? |\* |\| )(?:What|Who|Whose) (?![^.]*\?)/;
 
 const texts = /\.(?:md|ts|mjs|cpp|h|sv|svh|json)$/;
-/** Generated, quoted from others, or this file. */
+/** Generated files, files quoted from others, and this file. */
 const others = /^(?:package-lock\.json|LICENSE|test\/fuzz\/corpus|test\/house\/plain_english\.test\.ts)/;
 
 const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
@@ -34,7 +34,7 @@ const documents = /^(?:docs\/|[A-Z]+\.md$)/;
 const whole = /^(?:lib|native|fpga|docs|scripts|examples|test)\/|^[A-Z]+\.md$/;
 
 describe('the words of documents, comments and messages', () => {
-  it('read all files', () => expect(files.length).toBeGreaterThan(1000));
+  it('are read from all files', () => expect(files.length).toBeGreaterThan(1000));
 
   it.each([
     ['documents', documents],
@@ -49,7 +49,7 @@ describe('the words of documents, comments and messages', () => {
     expect(found(openings, folder)).toEqual([]);
   });
 
-  it('have the names of the field', () => expect(found(invented, whole)).toEqual([]));
+  it('contain no invented names', () => expect(found(invented, whole)).toEqual([]));
 
   it('have American spelling', () => expect(found(british, whole)).toEqual([]));
 });

@@ -10,12 +10,12 @@ const file = 'fpga/doc/programmers-guide.md';
 const text = read(file);
 
 describe("programmer's guide", () => {
-  it('gives every register that it names its offset', () => {
+  it('gives the offset of every register that it names', () => {
     const names = [
       ...new Set(quoted(text).filter((name) => /^(identity|control|underlying_function)\./.test(name))),
     ];
     expect(names.length).toBeGreaterThan(35);
-    // Beside its name in a table or in parentheses.
+    // Next to its name, in a table or in parentheses.
     const told = [...text.matchAll(/`(\w+\.\w+)`(?: \||\s\()\s?(0x[0-9a-f]{4})\b/g)];
     const offsets = new Map(told.map(([, name, offset]) => [name!, Number(offset)]));
     expect(Object.fromEntries(names.map((name) => [name, offsets.get(name)]))).toEqual(
@@ -38,7 +38,7 @@ describe("programmer's guide", () => {
     );
   });
 
-  it('names formats and enums that exist', () => {
+  it('names only existing formats and enums', () => {
     const known = [...formatDescriptions, ...enumDescriptions].map(({ name }) => name);
     const named = [
       'management_command',
@@ -57,7 +57,7 @@ describe("programmer's guide", () => {
     expect(named.filter((name) => !quoted(text).includes(name))).toEqual([]);
   });
 
-  it('has links that lead somewhere', () => {
+  it('has only working links', () => {
     const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, link]) => link!);
     const directory = path.join(root, path.dirname(file));
     expect(links.length).toBeGreaterThan(4);

@@ -17,7 +17,7 @@ const documents = [
     .map((name) => `docs/${name}`),
 ];
 
-describe('links lead somewhere', () => {
+describe('links work', () => {
   it.each(documents)('%s', (document) => {
     const links = [...read(document).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, link]) => link!);
     const local = links.filter((link) => !link.startsWith('http'));
@@ -29,7 +29,7 @@ it('every document is named in the README', () => {
   expect(documents.slice(1).filter((name) => !readme.includes(`(${name})`))).toEqual([]);
 });
 
-it('every command of hca has its row in the README, and there is none of another', async () => {
+it('the README has one row for each command of hca, and no others', async () => {
   const { out } = await runHca(['--help']);
   const commands = [
     ...out
@@ -47,7 +47,7 @@ it('the README has at most 1,000 words', () => {
   expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1000);
 });
 
-it('every npm script for people is in CONTRIBUTING.md, and there is none of another', () => {
+it('CONTRIBUTING.md lists every npm script for people, and no others', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
   const told = [...contributing.matchAll(/npm (?!ci\b)(?:run )?([a-z:]+)/g)].map(([, name]) => name!);
   expect(told.filter((name) => !(name in scripts))).toEqual([]);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import { read, root } from '../helpers/documents.ts';
 
-/** Without figures, and without the width that they take. */
+/** Without figures, and without the width that they need. */
 const shape = (line: string): string =>
   line
     .replace(/0x[0-9a-f]+|[0-9][0-9.,]*/g, '#')

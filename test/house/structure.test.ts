@@ -31,7 +31,7 @@ describe('binding.gyp', () => {
   });
 });
 
-/** Layers of lib/, each may import itself and those behind it. */
+/** Layers of lib/; each may import itself and the layers after it. */
 const layers = ['cli', 'watch', 'connect', 'verbs', 'driver', 'board', 'spec'];
 
 function importsOf(file: string): string[] {
@@ -59,7 +59,7 @@ describe('imports', () => {
     expect(upwards).toEqual([]);
   });
 
-  it('of a folder of test/ reach no other one than helpers/', () => {
+  it('of a folder of test/ include no other folder than helpers/', () => {
     const folderOf = (file: string): string => file.split(path.sep)[1]!;
     const tests = [...filesIn('test', '.ts'), ...filesIn('test', '.mjs')];
     expect(tests.length).toBeGreaterThan(300);
@@ -82,14 +82,14 @@ describe('imports', () => {
     expect(generators.map(([file]) => file)).toEqual([path.join('test', 'helpers', 'random.mjs')]);
   });
 
-  it('of native/hca reach neither N-API nor boards', () => {
+  it('of native/hca include neither N-API nor boards', () => {
     const reaching = [...filesIn('native/hca', '.h'), ...filesIn('native/hca', '.cpp')].filter((file) =>
       /#include [<"](napi|node_api|addon\/|board\/|pci\/)/.test(readFileSync(path.join(root, file), 'utf8')),
     );
     expect(reaching).toEqual([]);
   });
 
-  it('of native/ but addon/ and test/ do not reach N-API', () => {
+  it('of native/ except addon/ and test/ do not include N-API', () => {
     const reaching = filesIn('native', '.cpp')
       .filter((file) => !/native\/(addon|test)\//.test(file))
       .filter((file) =>
@@ -100,18 +100,18 @@ describe('imports', () => {
 
   const folders = foldersOfNative();
 
-  it('of native/ know of every folder', () => {
+  it('of native/ list every folder', () => {
     expect([...folders.keys()]).toEqual(
       expect.arrayContaining(['wire', 'link', 'board', 'hca', 'hca/collect']),
     );
   });
 
-  it.for([...folders.keys()])('of native/%s lead back to it from no other folder', (folder) => {
+  it.for([...folders.keys()])('of native/%s form no circle with another folder', (folder) => {
     expect(circleThrough(folder, folders)).toBeUndefined();
   });
 });
 
-/** A way along includes from a folder back to it: the folders in order; none: undefined. */
+/** A path along includes from a folder back to it: the folders in order; none: undefined. */
 function circleThrough(
   folder: string,
   folders: ReadonlyMap<string, ReadonlySet<string>>,

@@ -1,4 +1,5 @@
-// Transport contexts: each field of a queue pair context belongs to the connection or to the queue pair, and blocks reach the connection's by one interface.
+// Transport contexts: each field of a queue pair context belongs to the connection or to the queue pair, and
+// blocks access those of the connection by one interface.
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +12,7 @@ const context = 'queue_pair/transport_context.h';
 const parts = 'queue_pair/queue_pair_parts.h';
 const textOf = (file: string): string => readFileSync(path.join(device, file), 'utf8');
 
-/** Fields of a part whose accessors, to read and to write, a header exposes. */
+/** Fields of a part for which a header exposes accessors, to read and to write. */
 function exposed(file: string, part: string): { readonly read: string[]; readonly written: string[] } {
   const names = [...textOf(file).matchAll(new RegExp(`using spec::${part}::(\\w+);`, 'g'))].map(
     ([, name]) => name!,
@@ -39,7 +40,7 @@ describe('a queue pair context', () => {
     expect(queuePair.written).toEqual(queuePair.read);
   });
 
-  it('has one way to the peer, the limits and the timers of a connection, beside that of the management commands that set them', () => {
+  it('has one interface to the peer, the limits and the timers of a connection, besides the management commands that set them', () => {
     const fields = [...textOf(context).matchAll(/control_\.(\w+)\(\)/g)].map(([, name]) => name!);
     expect(fields.length).toBeGreaterThan(8);
     const direct = new RegExp(`\\bcontrol(?:\\(\\))?\\.(?:${fields.join('|')})\\(`);

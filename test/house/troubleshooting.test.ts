@@ -13,7 +13,7 @@ import { quoted, read, rowsOf } from '../helpers/documents.ts';
 const text = read('docs/troubleshooting.md');
 const firstCells = (heading: string): string[] => rowsOf(text, heading).flatMap(([first]) => quoted(first!));
 
-describe('every value has its entry, and there is none of another', () => {
+describe('every value has its entry, and there are no others', () => {
   it.each([
     ['Completion statuses', completionStatusNames],
     ['Asynchronous events', eventTypeNames],
@@ -34,12 +34,12 @@ describe('every value has its entry, and there is none of another', () => {
     expect(firstCells('Codes of VerbsError').sort()).toEqual([...new Set(used)].sort());
   });
 
-  it('every row says a cause and a cure', () => {
+  it('every row has a cause and a remedy', () => {
     for (const row of rowsOf(text)) expect(row.every((cell) => cell !== '')).toBe(true);
   });
 });
 
-describe('errors of hca are as the document has them', () => {
+describe('errors of hca match the document', () => {
   const mistakes: readonly (readonly string[])[] = [
     ['info', '--device', 'foo:'],
     ['info', '--device', 'emu:?progres=own'],

@@ -1,4 +1,4 @@
-// A program in C at one end of a connection, and JavaScript at the other, each with a board of its own.
+// A C program at one end of a connection and JavaScript at the other, each with its own board.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -32,7 +32,7 @@ test.for([
   expect(end.out).not.toContain('invalid data');
 });
 
-test('memory of a C program is read and written while that calls no verb', async (context) => {
+test('memory of a C program is read and written while the program calls no verb', async (context) => {
   requireTool('g++', context);
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
   const device = ownFabric();
@@ -57,7 +57,7 @@ test('memory of a C program is read and written while that calls no verb', async
   const { localIdentifier, queuePairNumber, packetSequenceNumber, gid } = connection.address;
   program.stdin.write(`${localIdentifier} ${queuePairNumber} ${packetSequenceNumber} ${gid}\n`);
   expect((await lines.next()).value).toBe('ready');
-  connection.connect({ ...offered, packetSequenceNumber: 0 }); // it sends nothing but answers
+  connection.connect({ ...offered, packetSequenceNumber: 0 }); // it only answers requests
   const remote = new RemoteMemory({ ...offered, address: BigInt(offered.address) });
   const memory = connection.allocate(64);
   const text = Buffer.from(memory.bytes.buffer, memory.bytes.byteOffset, 64);

@@ -68,7 +68,7 @@ test.for([
   ['', 'left\n'],
   ['exec', 'left\nanother\n'],
   ['reopens', 'left\n'],
-])('a C program that leaves with work under way: %s', async ([way, says], context) => {
+])('a C program that ends with work in flight: %s', async ([way, says], context) => {
   requireTool('g++', context);
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
   const program = compiled('gcc', 'leaves.c');

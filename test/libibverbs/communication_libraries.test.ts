@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { requireFile, requireTool } from '../helpers/tools.ts';
 import { ownFabric, runEnds, startProgram } from '../helpers/verbs_program.ts';
 
-/** The library that `hca run` adds for UCX changes this answer alone. */
+/** Only the library that `hca run` adds for UCX changes this answer. */
 test('programs find the device node that UCX looks for, and no other', async (context) => {
   requireTool('python3', context);
   const { exitCode, out } = await startProgram(ownFabric(), [
@@ -22,7 +22,7 @@ print(os.path.isdir('/'), os.access('/', os.X_OK), os.path.exists('/dev/infiniba
 });
 
 describe('UCX', () => {
-  test('offers both of its transports for adapters that it does not know', async (context) => {
+  test('offers both of its transports for unknown adapters', async (context) => {
     requireTool('ucx_info', context);
     const { exitCode, out } = await startProgram(ownFabric(), ['ucx_info', '-d']).ended;
     expect(exitCode).toBe(0);
@@ -78,7 +78,7 @@ test.for(['rc_v', 'ud_v'])(
     const { exitCode, out, error } = await startProgram(ownFabric(), words).ended;
     expect({ exitCode, error }).toMatchObject({ exitCode: 0 });
     expect(out).toContain('1048576 bytes are whole');
-    // Which of its transports UCX took, it says itself.
+    // UCX prints which of its transports it has chosen.
     expect(out + error).toMatch(
       new RegExp(`tag\\(${{ rc_v: 'rc_verbs', ud_v: 'ud_verbs' }[transport]}/fpga0:1\\)`),
     );

@@ -10,7 +10,10 @@ import { toolEnvironment } from '../helpers/tools.ts';
 const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-programs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Compiles a file of test/libibverbs/programs as users do, against the system's libibverbs. @returns the program's path */
+/**
+ * Compiles a file of test/libibverbs/programs as users do, with the system's libibverbs.
+ * @returns the program's path
+ */
 export function compiled(compiler: string, source: string, words: readonly string[] = []): string {
   const made = path.join(folder, path.parse(source).name);
   const file = fileURLToPath(new URL(`programs/${source}`, import.meta.url));

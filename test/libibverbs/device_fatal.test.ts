@@ -1,4 +1,4 @@
-// A served board that goes under a program in C: the program gets IBV_EVENT_DEVICE_FATAL, and ends in order.
+// A served board ends while a C program uses it: the program gets IBV_EVENT_DEVICE_FATAL, and ends normally.
 import { expect, test } from 'vitest';
 
 import { openDevice } from '../../lib/index.ts';
@@ -16,7 +16,7 @@ const names = [
   'all',
 ];
 
-/** The program on a function of a served board; `end` has the board go while the program uses it. */
+/** The program on a function of a served board; `end` ends the board while the program uses it. */
 async function checkFatal(socket: string, reason: string, end: () => void): Promise<void> {
   const program = startProgram(`serve:${socket}/1`, [compiled('gcc', 'device_fatal.c')]);
   await Promise.race([program.hasSaid('ready'), program.ended]);

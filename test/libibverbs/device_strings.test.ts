@@ -1,4 +1,4 @@
-// The library takes device strings itself, where a program is not run by `hca run`: it says of a wrong one what lib/board says.
+// Without `hca run`, the library itself parses device strings, with the same errors as lib/board.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -18,7 +18,7 @@ test.for([
   ['emu:?linkLoss=2', 'device "emu:?linkLoss=2": linkLoss=2; expected: a number from 0 to 1'],
   ['emu:?boardNumber=1024', 'device "emu:?boardNumber=1024": boardNumber=1024; expected: 0 to 1023'],
   ['emu:?link=wire', 'device "emu:?link=wire": link wire: links are shm:NAME, host:NAME,'],
-  ['emu:?link=host%3', 'option "link" without a value that can be read; expected: link=…'],
+  ['emu:?link=host%3', 'option "link" with an invalid value; expected: link=…'],
   ['emu:9', 'device "emu:9": underlying function 9; expected: 0 to 7'],
   ['emu:1', 'the device is not enabled; open its underlying function 0 first'],
   [

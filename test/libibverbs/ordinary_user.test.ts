@@ -1,4 +1,5 @@
-// `hca run` in a bare container: an ordinary user, nothing in the environment but PATH, no home, nowhere to write, no device node.
+// `hca run` in a minimal container: an ordinary user, an environment with only PATH, no home, no writable
+// folder, no device node.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +12,10 @@ import { ownFabric } from '../helpers/verbs_program.ts';
 
 const hca = fileURLToPath(new URL('../../dist/lib/cli/main.js', import.meta.url));
 const otherUser = 65534;
-/** Folders in which any user may write elsewhere are empty here, and cannot be written. */
+/** Folders that are normally writable for all users are empty here, and read-only. */
 const empty = ['/tmp', '/var/tmp', '/dev/shm', '/run', '/dev/infiniband'];
 
-/** The words before a program that make a bare container of it; in it a program that would write in a folder fails. */
+/** The command prefix that creates a minimal container, in which a program cannot write to a folder. */
 function bareContainer(context: TestContext): string[] {
   const isRoot = process.getuid!() === 0;
   const user = isRoot

@@ -1,4 +1,5 @@
-// Debian's own programs, unmodified, over the library of this package: between two processes, each with a board of its own.
+// Debian's own programs, unmodified, over the library of this package: two processes, each with its own
+// board.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -79,7 +80,7 @@ describe('ibverbs-utils', () => {
     }
   });
 
-  test('packets are lost, and captured: the data is whole', async (context) => {
+  test('packets are lost, and captured: the data is correct', async (context) => {
     requireTool('ibv_rc_pingpong', context);
     const captures = `${mkdtempSync(path.join(tmpdir(), 'fpga-verbs-captures-'))}/`;
     onTestFinished(() => rmSync(captures, { recursive: true }));
@@ -93,7 +94,7 @@ describe('ibverbs-utils', () => {
     expect(Math.min(...sizes)).toBeGreaterThan(200 * 2 * 4096);
   });
 
-  test('without a GID on Ethernet, a program that explains says what would be right', async (context) => {
+  test('without a GID on Ethernet, --explain prints the remedy', async (context) => {
     requireTool('ibv_rc_pingpong', context);
     const [server] = await runEnds(ownFabric('linkLayer=ethernet'), ['ibv_rc_pingpong', '-n', '1']);
     expect(server.exitCode).toBe(1);
@@ -113,7 +114,7 @@ describe('ibverbs-utils', () => {
     }
   });
 
-  test('ibv_asyncwatch waits for events, and ends by a signal', async (context) => {
+  test('ibv_asyncwatch waits for events, and ends on a signal', async (context) => {
     requireTool('ibv_rc_pingpong', context);
     const watch = startProgram(ownFabric(), ['ibv_asyncwatch']);
     await watch.hasSaid('async event FD');
@@ -121,10 +122,10 @@ describe('ibverbs-utils', () => {
     expect((await watch.ended).exitCode).toBe(128 + 15);
   });
 
-  test('kill -9 of one end: the other stays, and others on the fabric go on', async (context) => {
+  test('kill -9 of one end: the other end survives, and others on the fabric continue', async (context) => {
     requireTool('ibv_rc_pingpong', context);
     const device = ownFabric();
-    // stdbuf: its lines are seen before it ends.
+    // stdbuf: the test sees the lines before the program ends.
     const { server, client } = await startEnds(device, [
       'stdbuf',
       '-oL',

@@ -1,4 +1,4 @@
-// Completion queues that get another size under traffic, and moderation of their events, by a program in C.
+// A C program resizes completion queues under traffic, and moderates their events.
 import { expect, test } from 'vitest';
 
 import { requireFile, requireTool } from '../helpers/tools.ts';

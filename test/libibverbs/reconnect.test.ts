@@ -1,4 +1,4 @@
-// Virtual queue pairs (US7095750), as programs of libibverbs have them.
+// Virtual queue pairs (US7095750), as libibverbs programs use them.
 import { expect, test } from 'vitest';
 
 import { requireFile, requireTool } from '../helpers/tools.ts';

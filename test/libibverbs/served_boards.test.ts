@@ -1,4 +1,5 @@
-// Programs of libibverbs on a board that `hca serve` holds: their memory is shared with its process, page by page.
+// libibverbs programs on a board that `hca serve` serves: their memory is shared with its process, page by
+// page.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -39,7 +40,7 @@ const names = [
   'all',
 ];
 
-test('memory of a program is made shared while the program uses it', async (context) => {
+test('memory of a program becomes shared while the program uses it', async (context) => {
   requireTool('g++', context);
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
   const { exitCode, out } = await startProgram(device, [compiled('gcc', 'shared_memory.c')]).ended;
@@ -70,13 +71,13 @@ test.for([
   }
 });
 
-test('ib_write_lat, which looks at its own memory', async (context) => {
+test('ib_write_lat, which polls its own memory', async (context) => {
   requireTool('ib_send_lat', context);
   for (const end of await runEnds(device, ['ib_write_lat', '-F', '-n', '100', '-s', '4096']))
     expect(end).toMatchObject({ exitCode: 0 });
 });
 
-test('hca why looks at a queue pair of a program', async (context) => {
+test('hca why explains a queue pair of a program', async (context) => {
   requireTool('ibv_rc_pingpong', context);
   const port = String(await freePort());
   const program = startProgram(`${device}/3`, ['stdbuf', '-oL', 'ibv_rc_pingpong', '-p', port]);
@@ -87,7 +88,7 @@ test('hca why looks at a queue pair of a program', async (context) => {
   expect(out).toMatch(/INIT|init/);
 });
 
-test('a function that is taken, and a board that is not there', async (context) => {
+test('a function in use, and a nonexistent board', async (context) => {
   requireTool('ibv_rc_pingpong', context);
   const first = startProgram(`${device}/5`, ['ibv_asyncwatch']);
   await first.hasSaid('async event FD');

@@ -11,7 +11,7 @@ import { ownFabric, startProgram } from '../helpers/verbs_program.ts';
 const own = fileURLToPath(new URL('../../build/Release/verbs/libibverbs.so.1', import.meta.url));
 const folders = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64'];
 
-/** `name@VERSION` of what a library exports, the versions that programs are linked with now. */
+/** `name@VERSION` of each symbol that a library exports, with the default versions for linking. */
 function symbolsOf(library: string): string[] {
   const listed = execFileSync('nm', ['-D', '--defined-only', library], {
     encoding: 'utf8',
@@ -50,13 +50,13 @@ test('verbs of later versions, IBVERBS_1.15 to 1.18', async (context) => {
   expect(exitCode).toBe(0);
 });
 
-/** Releases of rdma-core from which on the interface of providers has another private node. */
+/** Releases of rdma-core that introduced another private node for the interface of providers. */
 const privateNodes = ['34', '57', '59', '64', '65'];
 
 test.for(privateNodes)('providers of rdma-core %s find their private node', async (node, context) => {
   requireTool('g++', context);
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
-  // Linked with this library before the system's, which has none of the later nodes.
+  // Linked with this library before the system's library, which lacks the later nodes.
   const words = [`-DNODE=${node}`, '-Wl,--no-as-needed,-z,now', own];
   const program = compiled('gcc', 'private_nodes.c', words);
   const { exitCode, out, error } = await startProgram(ownFabric('linkLayer=ethernet'), [program]).ended;

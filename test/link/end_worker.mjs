@@ -1,5 +1,5 @@
-// An end of a link in a process of its own: a board with a register file as its device (test/board/register_file_board.ts) that
-// sends the packet of its argument, `count` times or without end, and tells how many packets have come.
+// An end of a link in a separate process: a board with a register file as its device (test/board/register_file_board.ts) that sends the
+// packet of its argument, `count` times or endlessly, and reports how many packets have arrived.
 import { createRequire } from 'node:module';
 import { argv } from 'node:process';
 
@@ -17,5 +17,5 @@ for (let sent = 0; sent < count;) {
   sent += 1;
 }
 process.send('done');
-// Stays there, and takes what comes, until its parent lets go.
+// Stays alive, and receives packets, until its parent ends it.
 process.on('message', () => process.send(opened.read32(registers.bar, registers.received)));

@@ -1,5 +1,5 @@
-// A board with an unreliable datagram queue pair on a UDP link takes what peers on the loopback interface send with IPv4 headers of
-// their own making, phase by phase: prints how many datagrams of each phase it has received, in order.
+// A board with an unreliable datagram queue pair on a UDP link receives packets from peers on the loopback interface, which write their own
+// IPv4 headers, phase by phase. Prints the number of datagrams received in each phase, in order.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -27,7 +27,7 @@ const post = (slot) =>
   queuePair.postReceive({ wrId: slot, scatter: [region.slice(slot * slotBytes, slotBytes)] });
 for (let slot = 0; slot < slots; slot += 1) post(slot);
 
-// Each phase ends with a datagram of immediate data; the next is sent when that has come.
+// Each phase ends with a datagram of immediate data; the next phase begins when it has arrived.
 const peer = spawn(
   'python3',
   [fileURLToPath(new URL('identification_peer.py', import.meta.url)), address, String(queuePair.number)],

@@ -1,5 +1,5 @@
-// One of two processes that are members of a multicast group, each on a board of its own: `listens` answers what it hears in the
-// group, `asks` asks until it has heard the answer.
+// One of two processes that are members of a multicast group, each on its own board: `listens` answers the datagrams that it receives in
+// the group, `asks` sends until it has received the answer.
 const library = (name) => import(new URL(`../../dist/lib/${name}.js`, import.meta.url).href);
 const { Access, Completion, CompletionError, CompletionStatus, Opcode, QueuePairState, openDevice } =
   await library('index');

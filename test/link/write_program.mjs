@@ -1,5 +1,5 @@
-// One of two processes between which memory is written over a link: `listens`, or begins. The one that begins writes so many bytes by
-// RDMA WRITEs with immediate data into the other's memory, which compares each and says so by a SEND.
+// One of two processes between which memory is written over a link: the one with `listens` waits, the other begins. The latter writes the
+// given number of bytes by RDMA WRITEs with immediate data to the other's memory, which compares each and confirms it by a SEND.
 const library = (name) => import(new URL(`../../dist/lib/${name}.js`, import.meta.url).href);
 const { Access, Completion, CompletionError, CompletionStatus, Opcode, RemoteMemory, openDevice } =
   await library('index');
@@ -102,7 +102,7 @@ async function next(workQueue) {
   }
 }
 
-/** A chunk that differs from all others. */
+/** Distinct data for each chunk. */
 function dataOf(index) {
   const period = 4099; // not a multiple of the packet size
   return Buffer.alloc(

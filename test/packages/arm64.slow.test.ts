@@ -11,7 +11,7 @@ import { pack, packageTools, packed, root } from './packed.ts';
 
 const compiler = 'aarch64-linux-gnu-g++';
 const emulator = 'qemu-aarch64-static';
-/** Where Debian's cross compiler keeps the libraries of arm64. */
+/** The folder in which Debian's cross compiler keeps the libraries of arm64. */
 const libraries = '/usr/aarch64-linux-gnu';
 const isThere = [compiler, emulator].every((tool) => existsSync(`/usr/bin/${tool}`));
 let node: string;
@@ -23,7 +23,7 @@ beforeAll(() => {
   node = path.join(packageTools(), 'node-arm64/bin/node');
 }, 1_800_000);
 
-/** Runs a program of this clone by a Node for arm64 with the binaries of its package. */
+/** Runs a program of this clone with a Node for arm64 and the binaries of its package. */
 function onArm64(context: TestContext, ...words: readonly string[]): string {
   for (const tool of [compiler, emulator]) requireTool(tool, context);
   return emulated([node, ...words], {
@@ -40,7 +40,7 @@ it('hca selftest passes there', (context) => {
   expect(JSON.parse(said)).toMatchObject({ passed: true });
 });
 
-it('a board there and one of this machine take the packets of each other', async (context) => {
+it('a board there and one of this machine exchange packets', async (context) => {
   const [port, network] = [await freePort(), await freeNetwork()];
   const device = (end: number): string => `emu:?link=udp:${network}${end}`;
   const common = ['pingpong', 'rc', '-n', '20', '-s', '300', '--chk', '-p', `${port}`];
@@ -52,7 +52,7 @@ it('a board there and one of this machine take the packets of each other', async
   expect(await here.ended).toMatchObject({ exitCode: 0, error: '' });
 });
 
-it('a C program runs there, by the library of that package', (context) => {
+it('a C program runs there with the library of that package', (context) => {
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
   requireTool(compiler, context);
   const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-arm64-'));
@@ -60,7 +60,7 @@ it('a C program runs there, by the library of that package', (context) => {
   const verbs = path.join(packed.binariesOf('arm64'), 'verbs');
   const program = path.join(folder, 'checks');
   const source = path.join(root, 'test/libibverbs/programs/checks.c');
-  // The headers are those of this machine: they are the same for every processor.
+  // The headers are those of this machine, because they are the same for every processor.
   const words = ['-x', 'c', source, '-idirafter', '/usr/include', '-o', program, '-pthread', `-L${verbs}`];
   execFileSync(compiler, [...words, '-l:libibverbs.so.1', '-Wl,--allow-shlib-undefined']);
   const said = emulated(['-E', `LD_LIBRARY_PATH=${verbs}`, program], {

@@ -22,7 +22,7 @@ let files: string[] = [];
 const run = (program: string, words: readonly string[], cwd = project): string =>
   execFileSync(program, words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** The packages in an empty project, as npm lays them out. */
+/** The packages in an empty project, as npm installs them. */
 beforeAll(() => {
   pack();
   for (const folder of [packed.main, packed.binaries])
@@ -34,7 +34,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(project, { recursive: true }));
 
-it('holds what it needs to be built and used, and nothing else', () => {
+it('contains only the files to build and use it', () => {
   const { variables } = JSON.parse(readFileSync(path.join(root, 'binding.gyp'), 'utf8')) as {
     variables: Readonly<
       Record<'library_sources' | 'addon_sources' | 'libibverbs_sources', readonly string[]>
@@ -57,7 +57,7 @@ it('holds what it needs to be built and used, and nothing else', () => {
   );
 });
 
-it('asks npm to run nothing', () => {
+it('has no install scripts', () => {
   expect(manifestOf(packed.main)).not.toHaveProperty('scripts');
   expect(manifestOf(packed.binaries)).not.toHaveProperty('scripts');
 });
@@ -77,7 +77,7 @@ it('names a package of binaries for each processor, of its own version', () => {
   });
 });
 
-it('has no link to a file that it lacks', () => {
+it('has no link to a missing file', () => {
   const documents = files.filter((name) => name.endsWith('.md'));
   const missing = documents.flatMap((name) => {
     const links = readFileSync(path.join(installed, name), 'utf8').matchAll(/\]\((?![a-z]+:)([^)#\s]+)/g);
@@ -118,7 +118,7 @@ console.log(before, memory.bytes[0], completionStatusNames[0], VerbsError.name, 
 device[Symbol.dispose]();
 `;
 
-it('every entry is imported, with types, and works', () => {
+it('every entry can be imported, with types, and works', () => {
   const source = path.join(project, 'main.ts');
   writeFileSync(path.join(project, 'package.json'), '{ "type": "module" }');
   writeFileSync(source, program);

@@ -20,7 +20,7 @@ import { until } from '../helpers/hca_process.ts';
 import { openRegistry, type Registry } from './registry.ts';
 import { dependencies, manifestOf, pack, packageTools, packed } from './packed.ts';
 
-/** A machine of a user: a home, and on its path Node and a shell. No compiler. */
+/** A user's machine: a home, and only Node and a shell on its path. No compiler. */
 const home = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-install-'));
 const programs = path.join(home, 'bin');
 let registry: Registry;
@@ -40,7 +40,7 @@ afterAll(() => {
   rmSync(home, { recursive: true });
 }, 300_000);
 
-/** As vitest's, which is of any type. */
+/** Like vitest's, which has any type. */
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
 /** A package of binaries that is not for this machine. */
@@ -69,7 +69,7 @@ interface Run {
   readonly error: string;
 }
 
-/** Starts a program of Node. Not in the way of the registry, which this process serves. */
+/** Starts a Node program asynchronously, because this process serves the registry. */
 function start(
   cwd: string,
   words: readonly string[],
@@ -93,7 +93,7 @@ describe.each(['npm-10', 'npm-11', 'npm-12'])('%s on a machine without a compile
   const npm = (...words: string[]): Promise<Run> =>
     start(project, [path.join(tools, version, 'bin/npm-cli.js'), ...words]).ended;
 
-  it('installs the package, and of the binaries those for this processor', async () => {
+  it('installs the package, and only the binaries for this processor', async () => {
     mkdirSync(project);
     writeFileSync(path.join(project, 'package.json'), '{ "private": true }');
     expect(await npm('install', 'fpga-verbs')).toMatchObject({ status: 0 });
@@ -101,7 +101,7 @@ describe.each(['npm-10', 'npm-11', 'npm-12'])('%s on a machine without a compile
       'fpga-verbs',
       `fpga-verbs-linux-${process.arch}`,
     ]);
-    // Nothing was built, and nothing waits for leave to be.
+    // Nothing was built, and no install script waits for permission.
     expect(existsSync(path.join(modules, 'fpga-verbs/build'))).toBe(false);
     expect(readFileSync(path.join(modules, 'fpga-verbs/package.json'), 'utf8')).not.toContain('"scripts"');
   });
@@ -118,7 +118,7 @@ describe.each(['npm-10', 'npm-11', 'npm-12'])('%s on a machine without a compile
   });
 });
 
-describe('where the binaries do not fit', () => {
+describe('without matching binaries', () => {
   const project = path.join(home, 'unfit');
   const modules = path.join(project, 'node_modules');
   const hca = (...words: string[]): Promise<Run> =>
@@ -130,7 +130,7 @@ describe('where the binaries do not fit', () => {
       cpSync(folder, path.join(modules, manifestOf(folder).name), { recursive: true });
   });
 
-  it('says that they are of another version', async () => {
+  it('reports that they have another version', async () => {
     const manifest = path.join(binaries, 'package.json');
     const whole = readFileSync(manifest, 'utf8');
     writeFileSync(manifest, whole.replace(/"version": "[^"]+"/, '"version": "0.0.9"'));
@@ -141,7 +141,7 @@ describe('where the binaries do not fit', () => {
     writeFileSync(manifest, whole);
   });
 
-  it('says that the addon cannot be loaded, why, and how to build it', async () => {
+  it('reports that the addon cannot be loaded, why, and how to build it', async () => {
     const addon = path.join(binaries, 'fpga_verbs.node');
     writeFileSync(addon, 'of another machine');
     expect(await hca('info')).toMatchObject({
@@ -150,7 +150,7 @@ describe('where the binaries do not fit', () => {
     });
   });
 
-  it('says that there are none, and how to build', async () => {
+  it('reports that there are none, and how to build', async () => {
     rmSync(binaries, { recursive: true });
     const error = `hca: ${path.basename(binaries)} is not installed, and nothing was built here; expected: npx hca build, which needs a C++20 compiler, make and CMake\n`;
     expect(await hca('info')).toMatchObject({ status: 1, error });
@@ -158,7 +158,7 @@ describe('where the binaries do not fit', () => {
     expect(await hca('--version')).toMatchObject({ status: 0, error: '' });
   });
 
-  it('hca build says which tool is missing, and leaves nothing behind', async () => {
+  it('hca build names the missing tool, and leaves nothing behind', async () => {
     const before = readdirSync(path.join(modules, 'fpga-verbs'));
     expect(await hca('build')).toMatchObject({
       status: 1,
@@ -179,7 +179,7 @@ describe('where the binaries do not fit', () => {
     expect(existsSync(path.join(folder, 'build'))).toBe(false);
   });
 
-  it('hca build builds what is missing, and nothing else stays', async () => {
+  it('hca build builds the missing binaries, and leaves nothing else', async () => {
     const words = [path.join(modules, 'fpga-verbs/dist/lib/cli/main.js'), 'build', '--json'];
     const { status, out, error } = await start(project, words, process.env).ended;
     expect({ status, error }).toEqual({ status: 0, error: '' });

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 const out = path.join(root, 'build/packages');
 
-/** The folders of the packages, as their tarballs have them. */
+/** The folders of the packages, as in their tarballs. */
 export const packed = {
   main: path.join(out, 'fpga-verbs'),
   binaries: path.join(out, `fpga-verbs-linux-${process.arch}`),
   binariesOf: (cpu: string): string => path.join(out, `fpga-verbs-linux-${cpu}`),
 };
 
-/** A package.json, as far as tests read it. */
+/** The parts of a package.json that tests read. */
 interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -26,13 +26,13 @@ export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
-/** Packs for this processor, or for those named, of what set-up has built. */
+/** Packs the build of this processor, or of the named ones. */
 export function pack(...cpus: readonly string[]): void {
   const words = [path.join(root, 'scripts/packages.mjs'), ...(cpus.length === 0 ? [process.arch] : cpus)];
   execFileSync(process.execPath, words, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** Folders of the packages that fpga-verbs depends on, all the way down. */
+/** Folders of the packages that fpga-verbs depends on, transitively. */
 export function dependencies(): string[] {
   const list = execFileSync('npm', ['ls', '--omit=dev', '--all', '--parseable'], {
     cwd: root,
@@ -45,7 +45,10 @@ export function dependencies(): string[] {
     .filter((folder) => folder !== root && `${folder}/` !== root);
 }
 
-/** Fetches the versions of npm that users have, and a Node for arm64. @returns their folder */
+/**
+ * Downloads the versions of npm that users have, and a Node for arm64.
+ * @returns their folder
+ */
 export function packageTools(): string {
   execFileSync(process.execPath, [path.join(root, 'scripts/package_tools.mjs')], { stdio: 'inherit' });
   return path.join(root, 'build/package_tools');

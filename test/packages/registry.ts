@@ -14,13 +14,16 @@ interface Published {
   readonly tarball: () => Buffer;
 }
 
-/** A registry of npm on loopback. */
+/** An npm registry on loopback. */
 export interface Registry {
   readonly address: string;
   close(): void;
 }
 
-/** Serves packages of folders: the tarball is the folder's, without the packages below it. @param folders absolute paths */
+/**
+ * Serves packages from folders: the tarball contains the folder, without the packages below it.
+ * @param folders absolute paths
+ */
 export async function openRegistry(folders: readonly string[]): Promise<Registry> {
   const published = new Map<string, Published[]>();
   for (const folder of folders) {
@@ -51,7 +54,7 @@ export async function openRegistry(folders: readonly string[]): Promise<Registry
   };
 }
 
-/** All that a registry says of a package. */
+/** The registry's metadata of a package. */
 function packument(name: string, published: readonly Published[], address: string): object {
   const versions = published.map(({ manifest }) => [
     manifest.version,

@@ -84,7 +84,7 @@ describe('the obstacles of pci:', () => {
   it('include a translating IOMMU', () => {
     const host = new FakeHost();
     expect(obstacles('pci', host, { group: 3, groupType: 'DMA-FQ' })).toEqual([
-      'ENOTSUP: an IOMMU stands before 0000:01:00.0, and nothing is mapped there for sysfs',
+      'ENOTSUP: 0000:01:00.0 is behind an IOMMU, which maps no memory for sysfs',
     ]);
     expect(cures('pci', host)).toBe('vfio:0000:01:00.0 instead of pci:0000:01:00.0');
   });
@@ -115,7 +115,7 @@ describe('the obstacles of pci:', () => {
   it('include a note on the reset of a function that the kernel cannot reset', () => {
     expect(obstacles('pci', new FakeHost(), { resettable: false })).toEqual([
       expect.stringMatching(
-        /^note ENOTSUP: the kernel cannot reset 0000:01:00.0, .* when it is opened again$/,
+        /^note ENOTSUP: the kernel cannot reset 0000:01:00.0: .* resets the device by its own register$/,
       ),
     ]);
   });

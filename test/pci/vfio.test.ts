@@ -1,4 +1,5 @@
-// A function of VFIO, with a stand-in for the kernel that follows its documents; what is its own to do is done on files.
+// A function of VFIO, with a stand-in for the kernel that follows its documents; accesses to the device's own
+// regions go to files.
 import {
   mkdtempSync,
   readFileSync,

@@ -1,4 +1,5 @@
-// A function whose BARs are files that are cut off under it: node zapped_program.mjs BOARD_MODULE TEST_ADDON ROOT ADDRESS WAY. Says what it saw.
+// A function whose BARs are files that are truncated during use: node zapped_program.mjs BOARD_MODULE TEST_ADDON ROOT ADDRESS WAY. Prints
+// the results.
 import { truncateSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 import { describeBursts } from './bursts.ts';
 
-// Full size; few bursts of many bytes; and few of few, so that they run out.
+// Full size; few large bursts; and few small ones, so that the limits are reached.
 describeBursts('burst_reader', 'TAGS', 'to', 2, [
   { BEAT_BYTES: 64, TAGS: 32, MOST_BYTES: 512 },
   { BEAT_BYTES: 32, TAGS: 64, MOST_BYTES: 512, PIECES: 64 },

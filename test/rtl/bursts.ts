@@ -9,10 +9,11 @@ const seeds = [1, 2, 3];
 const clocks = 30_000;
 
 /**
- * The tests of a block that has bursts to host memory under way.
- * @param bursts the parameter that says how many
+ * The tests of a block that has bursts to host memory in flight.
+ * @param bursts the parameter with their maximum number
  * @param way of pieces, to or from a lane
- * @param passes how often the beats of a burst pass while it is under way: a read leaves its place when it is whole
+ * @param passes how often the beats of a burst pass while it is in flight: a read leaves its place when it is
+ * complete
  */
 export function describeBursts(
   block: string,

@@ -63,14 +63,14 @@ describe('collect_buffer in SystemVerilog', () => {
     }
   });
 
-  it('does so with a wrong bit in the stored owner of each PCB', patient, (context) => {
+  it('matches it with a wrong bit in the stored owner of each PCB', patient, (context) => {
     const upset = { BEAT_BYTES: 64, ...small, UPSET: true };
     const { output, ok } = buildBench(requireTool('verilator', context), block, upset).run(1, 60_000);
     expect(ok, output).toBe(true);
   });
 
   // Fewer pages than a reset sweeps.
-  it('does so with two VCBs', patient, (context) => {
+  it('matches it with two VCBs', patient, (context) => {
     const few = {
       ...small,
       UNDERLYING_FUNCTIONS: 2,

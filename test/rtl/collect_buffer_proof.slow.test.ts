@@ -127,11 +127,11 @@ describe('the memory of the owners of PCBs', () => {
     gates: true,
   };
 
-  it('reads what was written, with one stored bit of each word wrong', patient, (context) => {
+  it('reads the written data, with one stored bit of each word wrong', patient, (context) => {
     expect(holds(voted, 'from reset', 12, context)).toBe(true);
   });
 
-  it.for(['one', 'one & two | two & three'])('does not where a reader takes %s', patient, (to, context) => {
+  it.for(['one', 'one & two | two & three'])('does not if a reader takes %s', patient, (to, context) => {
     const from = 'one & two | two & three | one & three';
     expect(holds({ ...voted, fault: { source: 'voted_memory', from, to } }, 'from reset', 12, context)).toBe(
       false,

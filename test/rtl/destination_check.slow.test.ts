@@ -6,7 +6,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'destination_check';
 const patient = { timeout: 600_000 };
-// Few, so that places come again often; and full size.
+// Few contexts, so that places are reused often; and full size.
 const shapes: readonly Shape[] = [{ CONTEXTS: 8 }, { CONTEXTS: 256 }];
 const seeds = [1, 2, 3, 4]; // Ethernet, InfiniBand, and both again.
 const clocks = 40_000;

@@ -6,7 +6,8 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'dma';
 const patient = { timeout: 600_000 };
-// As many lists as queue pairs need, and fewer, so that commands wait for one; few commands and reads under way.
+// As many lists as queue pairs need, and fewer, so that commands wait for one; few commands and reads in
+// flight.
 const shapes: readonly Shape[] = [
   { BEAT_BYTES: 64, ENTRIES: 32, LISTS: 64, BUFFERS: 32, TAGS: 32 },
   { BEAT_BYTES: 32, ENTRIES: 24, LISTS: 8, BUFFERS: 24, TAGS: 16 },
@@ -76,7 +77,8 @@ describe('dma in SystemVerilog', () => {
       ];
       return bytes >= 4096 ? (packets * bytes) / beatBytes / spent : spent / packets;
     };
-    // Of 64 B beats: beats in a clock of long messages; clocks for a short one. A queue pair that waits costs the others little.
+    // For 64 B beats: beats per clock of long messages; clocks of a short one. A waiting queue pair costs the
+    // others little.
     expect(of(64, 'one queue pair, messages of 120 packets')).toBeGreaterThan(0.9);
     expect(of(64, 'five queue pairs, messages of 15 packets')).toBeGreaterThan(0.9);
     expect(of(64, 'ten queue pairs, messages of a packet')).toBeLessThan(40);

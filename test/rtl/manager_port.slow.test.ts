@@ -6,7 +6,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'manager_port';
 const patient = { timeout: 600_000 };
-// A small size, at which queue pairs become quiet again before the manager has read the first time; and full size.
+// A small size, at which queue pairs become quiet again before the manager has read the list; and full size.
 const shapes: readonly Shape[] = [{ CONTEXTS: 8 }, { CONTEXTS: 256 }];
 const seeds = [1, 2, 3];
 const clocks = 40_000;

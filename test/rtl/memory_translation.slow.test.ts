@@ -6,7 +6,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'memory_translation';
 const patient = { timeout: 600_000 };
-// Small caches, so that accesses take each other's places; and many accesses under way.
+// Small caches, so that accesses evict each other; and many accesses in flight.
 const shapes: readonly Shape[] = [
   { KEYS: 64, PAGE_TABLE_ENTRIES: 2048, SETS: 4, SLOTS: 8, UNITS: 16, BEAT_BYTES: 64 },
   { KEYS: 256, PAGE_TABLE_ENTRIES: 2048, SETS: 16, SLOTS: 16, UNITS: 64, BEAT_BYTES: 8 },

@@ -29,7 +29,7 @@ const epochs = (reaches: number): Proof => ({
 const clocks = { bounds: 6, epochs: 24 };
 
 describe('memory_translation', () => {
-  it('has no burst outside of its key, its access and its page', patient, (context) => {
+  it('emits no burst outside of its key, its access and its page', patient, (context) => {
     expect(holds(bounds(0), 'from reset', clocks.bounds, context)).toBe(true);
   });
   it.for([1, 2])('permits accesses, and bursts end with their page: %i', patient, (reaches, context) => {
@@ -46,7 +46,7 @@ describe('memory_translation', () => {
     );
   });
 
-  it('answers a command when no access from before it is under way', patient, (context) => {
+  it('answers a command when no earlier access is in flight', patient, (context) => {
     expect(holds(epochs(0), 'from reset', clocks.epochs, context)).toBe(true);
   });
   it('answers commands after accesses', patient, (context) => {
@@ -57,7 +57,7 @@ describe('memory_translation', () => {
     ['state == ENDS && is_drained', 'state == ENDS'],
     ['epoch <= !epoch;', 'epoch <= epoch;'],
     ['state == WAITS || state == SETTLES || state == ENDS', "1'b1"],
-  ] as const)('would not with %s replaced', patient, ([from, to], context) => {
+  ] as const)('fails with %s replaced', patient, ([from, to], context) => {
     expect(
       holds(
         { ...epochs(0), fault: { source: 'translation_control', from, to } },

@@ -25,12 +25,12 @@ const rows = readFileSync(`${root}fpga/doc/mutants.md`, 'utf8')
   .map((line) => line.slice(2, -2).split(' | '));
 
 describe('mutants of the RTL', () => {
-  it('are those of the document, in its order, by the same names and descriptions', () =>
+  it('match the document: order, names and descriptions', () =>
     expect(rows.map((cells) => cells.slice(0, 3))).toEqual(
       mutants.map(({ block, name, what }) => [block, name, what]),
     ));
 
-  it('are all found, as the document says', () =>
+  it('are all found, according to the document', () =>
     expect(rows.filter(([, , , found]) => !found || found.includes('survived'))).toEqual([]));
 
   it.each(Object.entries(blocks))(

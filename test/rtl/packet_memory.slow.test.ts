@@ -5,7 +5,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'packet_memory';
 const patient = { timeout: 600_000 };
-// The buffers of what leaves, and of what arrives.
+// The buffers of outgoing and of incoming packets.
 const shapes: readonly Shape[] = [
   { BEAT_BYTES: 8, USES: 2, BUFFERS_OF_USE: 64 },
   { BEAT_BYTES: 16, USES: 1, BUFFERS_OF_USE: 128 },

@@ -5,7 +5,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'packet_receiver';
 const patient = { timeout: 600_000 };
-// Full size; and few buffers, so that the link has to wait for them.
+// Full size; and few buffers, so that the link must wait for them.
 const shapes: readonly Shape[] = [
   { BEAT_BYTES: 64, BUFFERS: 128 },
   { BEAT_BYTES: 32, BUFFERS: 16 },

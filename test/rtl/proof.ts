@@ -14,13 +14,13 @@ export interface Proof {
   readonly parameters?: Readonly<Record<string, number>>;
   readonly defines?: readonly string[];
   /**
-   * Memories become registers, and the solver gets each question whole, so that it can solve it bit by bit: for a block that does
-   * much in one clock with memories of few words.
+   * Memories become registers, and the solver gets each question whole and solves it bit by bit: for a block
+   * that does much in one clock with small memories.
    */
   readonly bitwise?: boolean;
   /**
-   * ABC searches gates in place of z3, from reset only: for a block that does much in one clock with memories of few words, and for
-   * exclusive ors of many bits.
+   * ABC searches gates instead of z3, from reset only: for a block that does much in one clock with small
+   * memories, and for exclusive ors of many bits.
    */
   readonly gates?: boolean;
   /** A fault to build in: a text that occurs once in a source, and its replacement. */

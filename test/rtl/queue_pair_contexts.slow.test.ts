@@ -6,7 +6,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'queue_pair_contexts';
 const patient = { timeout: 600_000 };
-// Few, so that places come again often; and full size.
+// Few contexts, so that places are reused often; and full size.
 const shapes: readonly Shape[] = [
   { CONTEXTS: 8, READERS: 2 },
   { CONTEXTS: 256, READERS: 8 },

@@ -6,7 +6,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'queue_pair_directory';
 const patient = { timeout: 600_000 };
-// Few, so that indices come again often; and full size.
+// Few queue pairs, so that indices are reused often; and full size.
 const shapes: readonly Shape[] = [{ QUEUE_PAIRS: 8 }, { QUEUE_PAIRS: 64 }, { QUEUE_PAIRS: 65536 }];
 const seeds = [1, 2, 3];
 const clocks = 20_000;

@@ -6,7 +6,7 @@ import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'queue_pair_fetch';
 const patient = { timeout: 600_000 };
-// Few places, which units of several queue pairs want at a time; the narrowest beat; and full size.
+// Few places, so that several queue pairs compete for one; the narrowest beat; and full size.
 const shapes: readonly Shape[] = [
   { BEAT_BYTES: 32, UNDERLYING_FUNCTIONS: 4, CONTEXTS: 8, BUFFERS: 16, ENTRIES: 12, HANDLES: 16 },
   { BEAT_BYTES: 8, UNDERLYING_FUNCTIONS: 3, CONTEXTS: 16, BUFFERS: 12, ENTRIES: 12, HANDLES: 8 },
@@ -24,7 +24,7 @@ describe('queue_pair_fetch in SystemVerilog', () => {
   const figures: number[][] = [];
 
   it.for(shapes)(
-    'decides as the device model: $BEAT_BYTES B a beat, $CONTEXTS queue pairs',
+    'decides like the device model: $BEAT_BYTES B per beat, $CONTEXTS queue pairs',
     patient,
     (shape, context) => {
       const bench = buildBench(requireTool('verilator', context), block, shape);
@@ -58,7 +58,8 @@ describe('queue_pair_fetch in SystemVerilog', () => {
             alone,
           ]);
       }
-      // Fence, initiator depth, PSN window, RNR, local operation: all but the peer's credit, which nothing uses.
+      // Fence, initiator depth, PSN window, RNR, local operation: all but end-to-end credits, which no queue
+      // pair here uses.
       for (const hold of [1, 2, 3, 4, 6]) expect(held[hold], `hold ${hold}`).toBeGreaterThan(20);
       expect([held[0], held[5], held[7]]).toEqual([0, 0, 0]);
     },

@@ -14,7 +14,7 @@ const shapes: readonly Shape[] = [
 const seeds = [1, 2, 3, 4];
 const clocks = 100_000;
 
-/** The counts of the bench, in its order: how many of each come at least in all seeds together. */
+/** The counts of the bench, in its order: the minimum of each over all seeds together. */
 const counted: Readonly<Record<string, number>> = {
   SEND: 2000,
   'RDMA WRITE': 1000,
@@ -28,11 +28,11 @@ const counted: Readonly<Record<string, number>> = {
   RNR: 80,
   'out of sequence': 80,
   invalid: 800,
-  kept: 60, // Takes the receive work request of a message whose end was lost.
-  passed: 4, // Was taken from a shared queue by a queue pair that has failed.
+  kept: 60, // Uses the receive work request of a message whose end was lost.
+  passed: 4, // A failed queue pair took it from a shared queue.
   exposed: 500, // The addresses of a datagram.
   searched: 200, // Duplicate READs and atomics,
-  repeated: 20, // and those of them that are answered again.
+  repeated: 20, // and the number of them answered again.
   wanted: 4000,
   established: 60,
   ignored: 3, // Flushes of queue pairs that are not in ERR.
@@ -50,7 +50,7 @@ describe('receive in SystemVerilog', () => {
   const figures: (string | number)[][] = [];
 
   it.for(shapes)(
-    'decides on packets of every opcode as the device model does: $CONTEXTS queue pairs, $BUFFERS buffers, $ENTRIES entries',
+    'decides on packets of every opcode like the device model: $CONTEXTS queue pairs, $BUFFERS buffers, $ENTRIES entries',
     patient,
     (shape, context) => {
       const bench = buildBench(requireTool('verilator', context), block, shape);
@@ -69,14 +69,14 @@ describe('receive in SystemVerilog', () => {
         ))
           figures.push([shape['CONTEXTS'] as number, takes!, queuePairs!, packets!, Number(spent)]);
       }
-      expect(most).toBe(46); // All that the three services have.
+      expect(most).toBe(46); // All opcodes of the three services.
       expect([...sums.keys()]).toEqual(Object.keys(counted));
       for (const [name, least] of Object.entries(counted))
         expect(sums.get(name), name).toBeGreaterThanOrEqual(least);
     },
   );
 
-  it('takes SENDs to one queue pair in 40 clocks each, packets to many in a few: figures', async (context) => {
+  it('accepts a SEND to one queue pair every 40 clocks, packets to many every few: figures', async (context) => {
     requireTool('verilator', context);
     expect(figures).toHaveLength(4 * shapes.length);
     for (const [, takes, queuePairs, packets, spent] of figures) {

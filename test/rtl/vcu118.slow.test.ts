@@ -17,8 +17,8 @@ const directory = mkdtempSync(path.join(tmpdir(), 'vcu118-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /**
- * Runs the build script by Tcl alone: each of Vivado's commands is written down, and answers with its own words.
- * @param slack what Vivado says of the timing, nanoseconds
+ * Runs the build script by plain Tcl: each of Vivado's commands is recorded and returns its own words.
+ * @param slack the timing slack that Vivado reports, in nanoseconds
  */
 function dryRun(tclsh: string, slack: number): { commands: string; error: string; ok: boolean } {
   mkdirSync(`${directory}/project`, { recursive: true });

@@ -1,4 +1,5 @@
-// Debian's own programs, unmodified, over the library whose boards have blocks in RTL: between two processes, each with a board of its own.
+// Debian's own programs, unmodified, over the library whose boards have blocks in RTL: two processes, each
+// with its own board.
 import { describe, expect, it } from 'vitest';
 
 import { requireTool } from '../helpers/tools.ts';
@@ -66,7 +67,7 @@ describe('libibverbs programs on boards with blocks in RTL', { timeout: 900_000 
     const library = `LD_LIBRARY_PATH=${root}build/Release/verbs_rtl_fault`;
     const words = ['env', '-u', 'LD_PRELOAD', library, 'ibv_rc_pingpong', '-n', '2', '-c'];
     const ends = await runEnds(ownRtlFabric(), words);
-    // Four seconds less the time by which an end starts its clock late; without the fault, milliseconds.
+    // Four seconds, minus the time by which an end starts its clock late; without the fault, milliseconds.
     for (const { out } of ends)
       expect(Number(/2 iters in ([\d.]+) seconds/.exec(out)![1])).toBeGreaterThan(2);
   });

@@ -1,4 +1,4 @@
-// A client of a served board in a process of its own: argument: device string. Sends itself messages without end, and tells after each
+// A client of a served board in a separate process. Argument: the device string. Sends messages to itself endlessly and reports every
 // hundred, until it is killed.
 import { argv } from 'node:process';
 

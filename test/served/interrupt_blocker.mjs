@@ -1,5 +1,5 @@
-// A client of a served board that leaves its interrupts no room, and lets them wait: arguments: device string, path of the test addon.
-// Then something comes that is to interrupt it, and it stops.
+// A client of a served board that fills its interrupt descriptors and clears O_NONBLOCK there. Arguments: device string, path of the test
+// addon. It then waits for an event that would interrupt it, and stops.
 import { readdirSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { argv } from 'node:process';
@@ -15,11 +15,11 @@ connection.connect(connection.address);
 const [source, target] = [connection.allocate(64), connection.allocate(64)];
 const first = connection.receive(target.slice());
 await connection.send(source.slice());
-await first; // its interrupts are there
+await first; // its interrupts exist
 
 const blocked = descriptors().filter((each) => !before.has(each) && hostileBlock(each));
 if (blocked.length === 0) throw new Error('no interrupt was found');
-// From here on the event loop has no turn: nothing takes the interrupts.
+// From here on the event loop does not run, so nothing reads the interrupts.
 const received = connection.receive(target.slice());
 void connection.completionQueue.wait();
 const { queuePair } = connection;

@@ -1,5 +1,5 @@
-// A server of a board in a process of its own: arguments: path of the socket, options of serve as JSON. Says "serving", and stays until
-// it is killed. To "work" it answers with what its thread has done, to "end" with "ended" when it serves no more.
+// A server of a board in a separate process. Arguments: path of the socket, options of serve as JSON. Prints "serving", and runs until it
+// is killed. Answers "work" with the work of its thread, and "end" with "ended" when it has stopped serving.
 import { argv } from 'node:process';
 
 const { openDevice } = await import(new URL('../../dist/lib/index.js', import.meta.url).href);

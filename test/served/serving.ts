@@ -4,7 +4,7 @@ import { Connection } from '../../lib/connect/index.ts';
 import { openDevice, type Context } from '../../lib/index.ts';
 import { backends, closing, makeBoard, newSocket } from '../helpers/backends.ts';
 
-/** An enabled and served board, as `hca serve` makes it. */
+/** An enabled and served board, as `hca serve` creates it. */
 export interface Serving {
   readonly path: string;
   readonly board: EmulatedBoard;

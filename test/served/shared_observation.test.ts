@@ -1,5 +1,5 @@
-// A process that has a function open hands out its observation: by the emulated board, or by what a device on PCIe has. Here both on
-// emulated boards; the observers go through a socket, as those of other processes do.
+// A process that has a function open shares its observation: of the emulated board, or through a device on
+// PCIe. Both run on emulated boards here; the observers connect through a socket, as other processes do.
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -26,7 +26,7 @@ const until = async <Value>(look: () => Value | undefined): Promise<Value> => {
   }
 };
 
-/** Takes until there are so many. */
+/** Reads until there are as many as expected. */
 const taken = async <Value>(take: () => readonly Value[], count: number): Promise<Value[]> => {
   const all: Value[] = [];
   return until(() => {
@@ -38,7 +38,7 @@ const taken = async <Value>(take: () => readonly Value[], count: number): Promis
 describe.each([
   ['by the emulated board', false],
   ['through the device', true],
-] as const)('the observation that a process shares %s', (_, throughDevice) => {
+] as const)('shared observation %s', (_, throughDevice) => {
   let contexts: Context[];
   let path: string;
   let shared: ServedBoard;
@@ -62,7 +62,7 @@ describe.each([
     for (const context of [...contexts].reverse()) context[Symbol.dispose]();
   });
 
-  it('has queue pairs and regions of all functions, for an observer of one its own', async () => {
+  it('has queue pairs and regions of all functions; an observer of one function gets its own', async () => {
     const memory = contexts[1]!.createProtectionDomain().allocate(5000);
     const [all, ofOne] = [observe(), observe(1)];
     expect(all.device.underlyingFunction).toBe(0);
@@ -86,13 +86,13 @@ describe.each([
         .regions()
         .some(({ key }) => key === memory.localKey),
     ).toBe(false);
-    // Posted work requests show.
+    // Posted work requests are visible.
     const { next } = first;
     await exchange(pairs[0]!, 3);
     expect(all.queuePairs().find(({ number }) => number === numbers[0])!.next).toBe(next + 1);
   });
 
-  it('has kicks of all functions, for each watch of its own, and none when no watch is left', async () => {
+  it('has kicks of all functions, separately for each watch, and none without a watch', async () => {
     const [all, ofTwo] = [observe().watchKicks(), observe(2).watchKicks()];
     await exchange(pairs[0]!, 1);
     await exchange(pairs[1]!, 2);
@@ -106,7 +106,7 @@ describe.each([
     all.close();
     ofTwo.close();
     const counters = observe();
-    counters.queuePairs(); // the server has taken what was said before
+    counters.queuePairs(); // the server has handled the earlier messages
     const written = (): bigint =>
       [0, 1, 2].reduce((sum, number) => sum + counterOf(observe(number).device, 'kick_records_written'), 0n);
     const before = written();
@@ -136,12 +136,12 @@ describe.each([
     expect(new Set(own.map(({ underlyingFunction }) => underlyingFunction))).toEqual(new Set([1]));
     ofTwo!.close();
     expect(all!.lost).toBe(0);
-    // The functions' own queues got theirs, and nothing was dropped.
+    // The functions' own queues also got them, and nothing was dropped.
     for (const context of contexts.slice(1)) expect(context.pollEvent()).toBeDefined();
     expect(dropped()).toEqual(droppedBefore);
   });
 
-  it('fills no queue of the driver, however often it is looked at', () => {
+  it('fills no queue of the driver, however often it is read', () => {
     const observer = observe();
     const before = counterOf(contexts[0]!.driver.device, 'events_dropped');
     // More than the driver's event queue holds.
@@ -152,7 +152,7 @@ describe.each([
     expect(contexts[0]!.pollEvent()).toMatchObject({ type: EventType.portError, lost: 0 });
   });
 
-  it('has the registers of all functions, as their processes see them', async () => {
+  it('has the registers of all functions, with the values that their processes read', async () => {
     await exchange(pairs[0]!, 6);
     for (const [number, context] of contexts.entries()) {
       const seen = readCounters(observe(number).device).filter(
@@ -175,7 +175,7 @@ describe.each([
       expect(whyStalled(observe(observer).device, one.queuePair.number) !== undefined).toBe(sees);
   });
 
-  it('changes nothing: an observer that writes is ended, and no function can be opened', async () => {
+  it('changes nothing: an observer that writes is disconnected, and no function can be opened', async () => {
     const { device } = observe(0);
     device.regions.page(RegionType.control, 0).write32(CONTROL_CONTROL_OFFSET, 3);
     expect(device.board.read32(0, 0)).toBe(0xffff_ffff);
@@ -187,7 +187,7 @@ describe.each([
     expect(loadAddon().lookAtServed([path], 5000)[0]).toMatchObject({ state: 'serving', firstFunction: 8 });
   });
 
-  it('of another function than 0 is of that one alone', async () => {
+  it('of a function other than 0 covers only that function', async () => {
     share(2);
     const own = observe();
     expect(own.device.underlyingFunction).toBe(2);
@@ -217,7 +217,7 @@ describe.each([
     expect(() => loadAddon().openServed(path, 0, true)).toThrow(expect.objectContaining({ code: 'ENODEV' }));
     expect(await until(() => observer.device.loss.reason)).toMatchObject({ code: 'ENODEV' });
     await exchange(pairs[0]!, 8);
-    // The driver goes on with its management queue.
+    // The driver continues to use its management queue.
     contexts[0]!.createProtectionDomain().allocate(100);
     share(0);
     expect(observe().queuePairs()).toHaveLength(4);
@@ -230,8 +230,8 @@ function counterOf(device: DeviceFunction, name: string): bigint {
   return readCounters(device).find((counter) => counter.name === name)!.value;
 }
 
-describe('what is shared through the device', () => {
-  it('has the kick records: this process has them no more, until it ends', () => {
+describe('observation shared through the device', () => {
+  it('has the kick records, which this process does not get until sharing ends', () => {
     const board = makeBoard(backends[0]!);
     const control = closing(openDevice(board.open(0)));
     const shared = control.driver.shareObservation(newSocket(), true);
@@ -245,7 +245,7 @@ describe('what is shared through the device', () => {
     control.driver.shareObservation(newSocket(), true).close();
   });
 
-  it('shows no packets and no completions, and says why', () => {
+  it('has no packets and no completions, and reports why', () => {
     const board = makeBoard(backends[0]!);
     const control = closing(openDevice(board.open(0)));
     const path = newSocket();
@@ -255,7 +255,7 @@ describe('what is shared through the device', () => {
     expect(() => observed.device.board.watch('completions')).toThrow(/not through a device/);
   });
 
-  it('is bounded: who does not read loses the oldest, and is told how many', async () => {
+  it('is bounded: an observer that does not read loses the oldest records, and learns how many', async () => {
     const board = makeBoard(backends[0]!);
     const [control, guest] = [0, 1].map((number) => openDevice(board.open(number))) as [Context, Context];
     closing({ close: () => [guest, control].forEach((context) => context[Symbol.dispose]()) });

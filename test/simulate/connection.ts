@@ -187,8 +187,8 @@ export class Connection implements Owner {
   }
 
   /**
-   * To be connected again with another number at once, while packets of before are on their way; or with the same, for which connecting waits: it lets
-   * the virtual time of a time-wait pass.
+   * Requires a connection with another number at once, while packets of the former connection are in flight;
+   * or with the same number, for which connecting waits: it lets the virtual time of a time-wait pass.
    */
   private reset({ party, queuePair }: End, newNumber: boolean): void {
     if (newNumber) party.disown(queuePair);
@@ -212,7 +212,7 @@ export class Connection implements Owner {
       timeout: 1 + random.below(6),
       readAtomics: 1 + random.below(16),
     };
-    // Of the number of the first PSN, so that plans stay what they were: neither end, one, or both.
+    // Derived from the first PSN, so that plans stay the same: neither end, one, or both.
     const [first, second] = addresses.map(({ packetSequenceNumber }) => ({
       ...attributes,
       endToEndCredits: packetSequenceNumber % 2 === 1,

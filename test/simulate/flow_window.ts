@@ -19,8 +19,8 @@ const firstId = 2 ** 24;
 const access = Access.remoteWrite | Access.remoteRead | Access.remoteAtomic;
 
 /**
- * A memory window over all the memory that a flow goes to. The queue pair that receives binds it and takes it back; one of type 2 the
- * flow may give back itself.
+ * A memory window over all the memory that a flow accesses. The receiving queue pair binds and invalidates
+ * it; the flow itself may also invalidate one of type 2.
  */
 export class FlowWindow {
   private readonly random: Random;
@@ -53,9 +53,9 @@ export class FlowWindow {
   }
 
   /**
-   * Does one thing with the window, or nothing.
+   * Performs one operation on the window, or none.
    * @param owner of the memory
-   * @param isQuiet nothing is on the way that reaches through the window
+   * @param isQuiet nothing in flight accesses the window
    */
   act(owner: QueuePair, isQuiet: boolean): void {
     const { random } = this;

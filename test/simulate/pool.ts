@@ -66,8 +66,8 @@ export class Pool {
   }
 
   /**
-   * Nothing else takes from it any more: what was posted and not completed goes to a queue pair of its own, message by message.
-   * @throws Violation something is lost, or completes twice
+   * The queue ends: its posted, uncompleted receives go to a separate queue pair, message by message.
+   * @throws Violation a receive is lost, or completes twice
    */
   drain(): void {
     const { party, queue, posted, protectionDomain } = this;

@@ -1,4 +1,4 @@
-// A process that simulates what it is told to, so that one that dies of a seed takes no others with it.
+// Simulates plans in a separate process, so that a crash of one seed does not end the others.
 import type { Plan } from './plan.ts';
 import { Simulation } from './simulation.ts';
 

@@ -20,13 +20,13 @@ const viewOf = (bytes: Uint8Array): DataView =>
 
 describe('codec and flat functions', () => {
   for (const format of flatFormats) {
-    it(`${format.name}: any values come back, each from its own place`, () => {
+    it(`${format.name}: any values are restored, each from its own place`, () => {
       const record = Object.fromEntries(format.fields.map((field) => [field.name, anyValue(field)]));
       fc.assert(
         fc.property(fc.record(record), fc.record(record), (first, second) => {
           const bytes = encode(format.name, first);
           expect(decode(format.name, bytes)).toEqual(first);
-          // One field after the other is overwritten: neither the codec's neighbors nor reserved bits move.
+          // Overwrites one field after the other: neither neighboring fields nor reserved bits change.
           const current = { ...first };
           for (const field of format.fields) {
             const value = second[field.name]!;
@@ -64,14 +64,14 @@ describe('codec and flat functions', () => {
     expect(bytes).toEqual(encode('command_header', { version: 0xf }));
   });
 
-  it('names a format that does not exist', () => {
+  it('names a nonexistent format', () => {
     expect(() => encode('comand_header', {})).toThrow(
       'no format comand_header; there are command_header, gather_entry',
     );
     expect(() => decode('comand_header', new Uint8Array(64))).toThrow('no format comand_header');
   });
 
-  it('names a field that does not exist, and those that do', () => {
+  it('names a nonexistent field, and the existing ones', () => {
     expect(() => encode('ring_head', { tail: 1 })).toThrow('ring_head has no field tail; it has head');
   });
 
@@ -84,7 +84,7 @@ describe('codec and flat functions', () => {
     expect(() => encode('command_header', { remote_address: 2 ** 53 })).toThrow('takes a whole number');
   });
 
-  it('takes a name of the enum of a field, and no other', () => {
+  it("accepts names of the field's enum, and no others", () => {
     expect(encode('command_header', { opcode: 'rdma_read' })[0]).toBe(6);
     expect(() => encode('command_header', { opcode: 'read' })).toThrow(
       'command_header.opcode has no value read; there are send,',
@@ -94,7 +94,7 @@ describe('codec and flat functions', () => {
     );
   });
 
-  it('takes as many bytes as a byte array or a structure has', () => {
+  it('accepts exactly the bytes of a byte array or structure', () => {
     expect(() => encode('global_route_header', { source_gid: new Uint8Array(15) })).toThrow(
       'has 16 bytes, not 15',
     );

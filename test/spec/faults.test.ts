@@ -28,7 +28,7 @@ const enumeration = (changes: Json): Json => ({
 });
 
 const sample = 'formats/sample.json';
-/** A fault, the file that it is in, its content, and the one line that says so. */
+/** A fault, the file that contains it, the file's content, and the only line that the generator may print. */
 const faults: [what: string, file: string, content: Json, message: string][] = [
   [
     'a key that is missing',
@@ -314,13 +314,13 @@ describe('faults of a specification', () => {
     expect(copy.generate().stderr).toMatch(/maxPorts[^]*sample/);
   });
 
-  it('a file that is no JSON is named', () => {
+  it('a file that is not JSON is named', () => {
     const copy = new SpecificationCopy('fpga/spec');
     copy.replace('fpga/spec/enums.json', '"enums": [', '"enums": [,');
     expect(copy.generate().stderr).toContain('enums.json: must be a JSON file: ');
   });
 
-  it('a consumer of a format that is not there is named', () => {
+  it('a consumer of a nonexistent format is named', () => {
     const copy = new SpecificationCopy('fpga/spec');
     copy.replace('fpga/spec/consumers.json', '"ring_head"', '"ring_hat"');
     expect(copy.generate().stderr).toContain(
@@ -328,7 +328,7 @@ describe('faults of a specification', () => {
     );
   });
 
-  it('a transition of a queue pair with an unknown attribute, or that stands twice, is named', () => {
+  it('a queue pair transition with an unknown attribute, or a repeated one, is named', () => {
     const copy = new SpecificationCopy('fpga/spec');
     const transition = { service: 'unreliable_datagram', from: 'ready_to_send', to: 'ready_to_send' };
     copy.write('fpga/spec/queue_pair_transitions.json', {
@@ -346,7 +346,7 @@ describe('faults of a specification', () => {
     expect(stderr).toContain('[1]: is the second of unreliable_datagram: ready_to_send to ready_to_send');
   });
 
-  it('a packet opcode that stands twice or not at all, or carries an unknown header, is named', () => {
+  it('a repeated or missing packet opcode, or one with an unknown header, is named', () => {
     const copy = new SpecificationCopy('fpga/spec');
     const row = { operation: 'send', position: 'only', payload: true };
     copy.write('fpga/spec/packet_opcodes.json', {

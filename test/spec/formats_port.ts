@@ -1,8 +1,8 @@
 import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /**
- * native/test/spec_formats_port.h: formats by name, through the setters and getters of C++. Elements are the values of the
- * fields in order: one of a number, those of an array, the bytes of a byte array.
+ * native/test/spec_formats_port.h: formats by name, through the setters and getters of C++. Elements are the
+ * values of the fields in order: one for a number, one per element of an array, one per byte of a byte array.
  */
 interface SpecFormats {
   encodeFormat(format: string, elements: BigUint64Array): Uint8Array;

@@ -11,7 +11,7 @@ const consumers = JSON.parse(
   readFileSync(new URL('../../fpga/spec/consumers.json', import.meta.url), 'utf8'),
 ) as { readonly typescript_flat_functions: { readonly formats: readonly string[] } };
 
-/** Bytes before and after the structure, so that a write beyond it shows. */
+/** Bytes before and after the structure, which reveal a write beyond it. */
 const margin = 8;
 
 describe('golden bytes', () => {
@@ -41,7 +41,7 @@ describe('golden bytes', () => {
     });
   }
 
-  it('formats have flat functions where fpga/spec/consumers.json says so', () => {
+  it('formats have flat functions according to fpga/spec/consumers.json', () => {
     const { formats } = consumers.typescript_flat_functions;
     expect(flatFormats.map(({ name }) => name).sort()).toEqual([...formats].sort());
   });

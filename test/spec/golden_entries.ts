@@ -8,12 +8,12 @@ import {
   type FormatDescription,
 } from '../../lib/spec/index.ts';
 
-/** A structure whose fields and bytes are both written down in fpga/spec/golden.json. */
+/** A structure whose fields and bytes are both in fpga/spec/golden.json. */
 export interface GoldenEntry {
   readonly name: string;
   readonly format: FormatDescription;
   readonly bytes: Uint8Array;
-  /** The fields that are given; the others are zero. */
+  /** The given fields; the others are zero. */
   readonly fields: Readonly<Record<string, FieldInput>>;
 }
 
@@ -29,7 +29,7 @@ const file = fileURLToPath(new URL('../../fpga/spec/golden.json', import.meta.ur
 const bytesOf = (digits: string): Uint8Array =>
   Uint8Array.from(Buffer.from(digits.replaceAll(' ', ''), 'hex'));
 
-/** A value as decode() gives it, except that an enum stands by name. */
+/** A value as decode() returns it, except that an enum is given by name. */
 function inputOf(field: FieldDescription, written: number | string): FieldInput {
   if (field.shape === 'bytes') return bytesOf(String(written));
   if (field.enumeration !== undefined) return written;
@@ -52,7 +52,10 @@ export const goldenEntries: readonly GoldenEntry[] = (
   JSON.parse(readFileSync(file, 'utf8')) as WrittenEntry[]
 ).map(entryOf);
 
-/** The values of a structure's fields in order: one of a number, those of an array, the bytes of a byte array. */
+/**
+ * The values of a structure's fields in order: one for a number, one per element of an array, one per byte of
+ * a byte array.
+ */
 export function goldenElements({ format, bytes }: GoldenEntry): BigUint64Array {
   const values = decode(format.name, bytes);
   return BigUint64Array.from(

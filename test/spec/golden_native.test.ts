@@ -14,7 +14,7 @@ describe('golden bytes in C++', () => {
     });
   }
 
-  it('a field that differs, and a reserved bit that is set, are seen', () => {
+  it('a wrong field and a set reserved bit are detected', () => {
     const { format, bytes } = goldenEntries.find((entry) => entry.format.name === 'ring_head')!;
     const changed = (at: number): Uint8Array =>
       Uint8Array.from(bytes, (byte, index) => (index === at ? byte ^ 1 : byte));
@@ -23,7 +23,7 @@ describe('golden bytes in C++', () => {
     expect(reservedIsZero(format.name, changed(7))).toBe(false);
   });
 
-  it('has the formats of TypeScript, and no other', () => {
+  it('has the formats of TypeScript, and no others', () => {
     for (const { name, bytes } of formatDescriptions)
       expect(decodeFormat(name, new Uint8Array(bytes)).length).toBeGreaterThan(0);
     expect(() => decodeFormat('ring_hat', new Uint8Array(8))).toThrow('no format ring_hat');

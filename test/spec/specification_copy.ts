@@ -24,7 +24,7 @@ export function runGenerator(directory: string, ...args: string[]): GeneratorRun
 /** The repository's own tree. */
 export const repository = root;
 
-/** The specification, and everything that is generated from it or stands beside it. */
+/** The specification, and everything that is generated from it or stored beside it. */
 export const allOfSpecification: readonly string[] = [
   'fpga/spec',
   'fpga/doc',
@@ -36,11 +36,11 @@ export const allOfSpecification: readonly string[] = [
   'native/test/spec_formats.cpp',
 ];
 
-/** A copy of the specification, removed when the test is over. */
+/** A copy of the specification, removed when the test ends. */
 export class SpecificationCopy {
   readonly directory: string = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-spec-'));
 
-  /** @param paths files and folders that are copied */
+  /** @param paths files and folders to copy */
   constructor(...paths: string[]) {
     onTestFinished(() => rmSync(this.directory, { recursive: true }));
     for (const each of paths) cpSync(path.join(root, each), this.path(each), { recursive: true });
@@ -50,7 +50,7 @@ export class SpecificationCopy {
     return path.join(this.directory, file);
   }
 
-  /** Replaces the one place in a file where `found` stands. */
+  /** Replaces the only occurrence of `found` in a file. */
   replace(file: string, found: string, replacement: string): void {
     const parts = readFileSync(this.path(file), 'utf8').split(found);
     if (parts.length !== 2) throw new Error(`${found} stands ${parts.length - 1} times in ${file}, not once`);

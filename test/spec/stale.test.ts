@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { SpecificationCopy, allOfSpecification, repository, runGenerator } from './specification_copy.ts';
 
 describe('generated files', () => {
-  it('are what the specification says', () => {
+  it('match the specification', () => {
     expect(runGenerator(repository, '--check')).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  it('are named when the specification has changed, and written', () => {
+  it('are named after a change of the specification, and can be written', () => {
     const copy = new SpecificationCopy(...allOfSpecification);
     copy.replace(
       'fpga/spec/parameters.json',
@@ -27,7 +27,7 @@ describe('generated files', () => {
     expect(copy.generate('--check').status).toBe(0);
   });
 
-  it('are named when they were edited by hand', () => {
+  it('are named after an edit by hand', () => {
     const copy = new SpecificationCopy(...allOfSpecification);
     copy.replace('native/spec/parameters.h', 'scheduler_batch = 4u', 'scheduler_batch = 5u');
     const check = copy.generate('--check');
@@ -35,7 +35,7 @@ describe('generated files', () => {
     expect(check.stdout).toContain('stale: native/spec/parameters.h\n');
   });
 
-  it('an option that does not exist is refused', () => {
+  it('a nonexistent option is refused', () => {
     expect(runGenerator(repository, '--chekc')).toEqual({
       status: 2,
       stdout: '',

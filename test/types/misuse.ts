@@ -1,4 +1,5 @@
-// Never runs: each line below a directive must not compile, or the compiler refuses the directive. types.test.ts runs it.
+// Never runs: the line after each directive must not compile, otherwise the compiler rejects the directive.
+// types.test.ts runs the compiler.
 import {
   Context,
   Opcode,
@@ -25,7 +26,7 @@ export function devices(context: Context, board: EmulatedBoard): void {
   context.createCompletionQueue({ entries: 64n });
   // @ts-expect-error a device string is no token
   Context.from('emu:');
-  // @ts-expect-error what is known of a device is not changed
+  // @ts-expect-error the facts of a device are read-only
   context.queryDevice().limits.queuePairs = 5;
   // @ts-expect-error a board has no such option
   void new EmulatedBoard({ progres: 'own' });
@@ -38,7 +39,7 @@ export function devices(context: Context, board: EmulatedBoard): void {
 export function memory(protectionDomain: ProtectionDomain, region: MemoryRegion): void {
   // @ts-expect-error memory is binary
   protectionDomain.registerMemory('text');
-  // @ts-expect-error an array of numbers is no memory
+  // @ts-expect-error an array of numbers is not memory
   protectionDomain.registerMemory([1, 2, 3]);
   // @ts-expect-error rights are numbers joined by |
   protectionDomain.allocate(64, ['localWrite']);
@@ -50,7 +51,7 @@ export function memory(protectionDomain: ProtectionDomain, region: MemoryRegion)
   region.length = 128;
   // @ts-expect-error an offset is a number
   region.slice(0n, 8);
-  // @ts-expect-error a slice is read-only: it is not written
+  // @ts-expect-error a slice is read-only
   region.slice().length = 4;
   // @ts-expect-error memory of the peer has a key
   void new RemoteMemory({ address: 0n, length: 64 });
@@ -66,7 +67,7 @@ export function queuePairs(
   // @ts-expect-error a queue pair has two completion queues
   protectionDomain.createQueuePair({ type: 'RC', sendCompletionQueue: completionQueue });
   protectionDomain.createQueuePair({
-    // @ts-expect-error reliable datagram is none of the services
+    // @ts-expect-error reliable datagram is not a service of the API
     type: 'RD',
     sendCompletionQueue: completionQueue,
     receiveCompletionQueue: completionQueue,
@@ -77,7 +78,7 @@ export function queuePairs(
   queuePair.modify({ state: QueuePairState.init, portNumber: 1 });
   // @ts-expect-error a MTU is one of the enumeration's, not bytes
   queuePair.modify({ pathMtu: 1024 });
-  // @ts-expect-error the number is the device's to choose
+  // @ts-expect-error the device chooses the number
   queuePair.number = 5;
 }
 
@@ -102,7 +103,7 @@ export function posting(queuePair: QueuePair, region: MemoryRegion): void {
   queuePair.postSend({ opcode: Opcode.send, gather, wrId: 'first' });
   // @ts-expect-error receives scatter
   queuePair.postReceive({ gather });
-  // @ts-expect-error posting gives nothing to wait for
+  // @ts-expect-error posting returns nothing to wait for
   const sent: Promise<void> = queuePair.postSend({ opcode: Opcode.send });
   void sent;
 }
@@ -110,7 +111,7 @@ export function posting(queuePair: QueuePair, region: MemoryRegion): void {
 export async function completing(completionQueue: CompletionQueue, completion: Completion): Promise<void> {
   // @ts-expect-error polling fills the caller's objects: a list of them
   completionQueue.poll(completion);
-  // @ts-expect-error polling fills objects, it does not make them
+  // @ts-expect-error polling fills objects, it does not create them
   completionQueue.poll(16);
   // @ts-expect-error a limit is milliseconds
   await completionQueue.wait({ timeout: '1s' });
@@ -130,9 +131,9 @@ export async function connecting(
 ): Promise<void> {
   // @ts-expect-error data is memory, not text
   await connection.send('text');
-  // @ts-expect-error what is received goes to a slice, not to a region
+  // @ts-expect-error received data goes to a slice, not to a region
   await connection.receive(region);
-  // @ts-expect-error a write goes somewhere
+  // @ts-expect-error a write needs a destination
   await connection.write(region.slice());
   // @ts-expect-error atomics take bigint
   await connection.fetchAndAdd(region.remote(), 1);

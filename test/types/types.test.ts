@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const here = fileURLToPath(new URL('./', import.meta.url));
 const root = path.join(here, '../..');
 
-/** Lines of a file that the compiler refuses, from 1. */
+/** Line numbers at which the compiler reports errors, from 1. */
 function refusedLines(text: string): number[] {
   const directory = mkdtempSync(path.join(tmpdir(), 'misuse-'));
   try {
@@ -30,7 +30,7 @@ function refusedLines(text: string): number[] {
   }
 }
 
-it('what misuses the verbs does not compile, line by line', () => {
+it('each misuse of the verbs does not compile', () => {
   const text = readFileSync(path.join(here, 'misuse.ts'), 'utf8');
   expect(refusedLines(text)).toEqual([]);
   const lines = text.split('\n');

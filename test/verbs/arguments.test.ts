@@ -6,7 +6,7 @@ import { Completion, Opcode, QueuePairState, RemoteMemory, Resource, openDevice 
 import { QueuePairAttribute } from '../../lib/spec/index.ts';
 import { connect, makePair } from '../helpers/connected.ts';
 
-// One device for all: what is refused changes nothing.
+// One device for all tests, because a refused call changes nothing.
 const board = new (loadAddon().EmulatedBoard)({ progress: 'stepped', queuePairs: 64 });
 const context = openDevice(board.open(0));
 const protectionDomain = context.createProtectionDomain();
@@ -22,7 +22,7 @@ const remote = region.remote();
 const both = { sendCompletionQueue: completionQueue, receiveCompletionQueue: completionQueue };
 const { send, sendWithImmediate, rdmaWrite, atomicFetchAndAdd, atomicCompareAndSwap } = Opcode;
 
-/** The error that a call ends with. */
+/** The error of a call. */
 function thrown(use: () => unknown): Error {
   try {
     use();
@@ -32,11 +32,11 @@ function thrown(use: () => unknown): Error {
   throw new Error('nothing was thrown');
 }
 
-/** An argument that the compiler would refuse. */
+/** An argument that the compiler would reject. */
 const any = (value: unknown): never => value as never;
 const post = (request: unknown): void => queuePair.postSend(any(request));
 
-/** Wrong arguments: what they are given to, the error, and its message. */
+/** Wrong arguments: the call, the error, and its message. */
 const wrong: readonly (readonly [string, () => unknown, string, string])[] = [
   [
     'a device that is none',
@@ -417,7 +417,7 @@ const wrong: readonly (readonly [string, () => unknown, string, string])[] = [
   ],
 ];
 
-/** Work requests of a batch that is refused, the path that the error names, and how it ends. */
+/** Work requests of a refused batch, the path in the error, and the rest of the message. */
 const inBatches: readonly (readonly [object, string, string])[] = [
   [
     { opcode: send, gather: [{ ...gather[0], length: -1 }] },
@@ -466,7 +466,7 @@ const namesOfLibibverbs = {
   next: 'an array of requests',
 } as const;
 
-describe('wrong arguments are refused, and by what is wrong with them', () => {
+describe('wrong arguments are refused, and the error names them', () => {
   it.each(wrong)('%s', async (_, use, kind, message) => {
     const error = (await (async () => use())().catch((reason: unknown) => reason)) as Error & {
       code?: string;
@@ -476,7 +476,7 @@ describe('wrong arguments are refused, and by what is wrong with them', () => {
     expect(error.message).toBe(message);
   });
 
-  it.each(inBatches)('of a batch, by the path of the one that is wrong: %#', (request, path, rule) => {
+  it.each(inBatches)('of a batch, by the path of the wrong one: %#', (request, path, rule) => {
     const good = { opcode: send, wrId: 1 };
     const error = thrown(() => post([good, good, good, request, good]));
     expect(error.message.startsWith(`requests[3].${path} must be `)).toBe(true);
@@ -499,7 +499,7 @@ describe('wrong arguments are refused, and by what is wrong with them', () => {
     },
   );
 
-  it('other keys that a work request has not, by those that there are', () => {
+  it('unknown keys of a work request, with the list of known ones', () => {
     expect(thrown(() => post({ opcode: send, Signaled: true })).message).toBe(
       'Signaled is not known: use signaled',
     );
@@ -512,7 +512,7 @@ describe('wrong arguments are refused, and by what is wrong with them', () => {
     expect(thrown(() => post({ opcode: send, toString: 1 })).message).toMatch(/^toString is not known/);
   });
 
-  it('and leave everything as it was', () => {
+  it('and change nothing', () => {
     expect(queuePair.driver.sendQueue.outstanding).toBe(0);
     expect(queuePair.driver.receiveQueue!.outstanding).toBe(0);
     queuePair.postSend({ opcode: rdmaWrite, gather, remote, wrId: 5, signaled: true });

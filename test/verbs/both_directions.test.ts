@@ -18,11 +18,11 @@ const messages = 400; // of each side
 
 const byteOf = (message: number, at: number): number => (message * 31 + at * 7 + (at >> 8)) & 0xff;
 
-/** A side that sends, writes, reads back and counts at its peer, and checks all that comes. */
+/** A side that sends, writes, reads back and increments at its peer, and checks everything that arrives. */
 class Party {
   readonly side: Side;
   readonly received: MemoryRegion;
-  /** Memory in which the peer writes and counts. */
+  /** Memory in which the peer writes and increments. */
   readonly target: MemoryRegion;
   private readonly source: MemoryRegion;
   private readonly back: MemoryRegion;
@@ -47,7 +47,7 @@ class Party {
     return this.next === messages && this.unfinished === 0;
   }
 
-  /** Posts one operation, where there is room. */
+  /** Posts one operation if there is room. */
   act(peer: Party): void {
     if (this.next === messages || this.unfinished === slots || this.sends - peer.receives >= slots) return;
     const message = this.next++;
@@ -95,7 +95,7 @@ class Party {
     }
   }
 
-  /** Takes what has come, and checks it. */
+  /** Polls completions, and checks them. */
   take(): void {
     const count = this.side.completionQueue.poll(this.completions);
     for (const { status, opcode, wrId, byteLength, immediateData } of this.completions.slice(0, count)) {
@@ -146,7 +146,7 @@ function exchange({ board, client, server }: Connection, isStepped: boolean, see
     for (const party of parties) party.take();
     if (performance.now() > givenUp) throw new Error(`the exchange does not end; seed ${seed}`);
   }
-  // Each fetch and add was carried out once.
+  // Each fetch and add was executed once.
   const counted = parties.map(({ target }) =>
     new DataView(target.bytes.buffer).getBigUint64(slots * slotBytes, true),
   );
@@ -155,7 +155,7 @@ function exchange({ board, client, server }: Connection, isStepped: boolean, see
 }
 
 describeConnections('both ends of a connection at once', (place) => {
-  it('lose nothing, double nothing, and mix nothing up', () => {
+  it('lose, repeat and confuse nothing', () => {
     exchange(makeConnection(place), place.backend.options.progress === 'stepped', 7);
   });
 });

@@ -18,7 +18,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Sends one of each opcode from a board to itself, with 2,500 B in packets of 1,024 B, and captures it. */
+/**
+ * Sends a work request of each opcode from a board to itself, with 2,500 B in packets of 1,024 B, and
+ * captures the packets.
+ */
 function captureAll(name: string, options: BoardOptions = {}): { file: string; queuePairs: number[] } {
   const file = path.join(directory, name);
   const verbs = makeVerbs(stepped, { capture: file, ...options });
@@ -58,7 +61,7 @@ const fields = ['frame.interface_name', 'frame.comment', 'infiniband.bth.opcode'
 const fieldsOfMalformed = ['_ws.malformed', '_ws.expert.message'];
 
 describe('a capture', () => {
-  it('is read by tshark: each packet, what it is and what caused it', (context) => {
+  it('is read by tshark: each packet, its type and its cause', (context) => {
     const tshark = requireTool('tshark', context);
     const { file, queuePairs } = captureAll('all.pcapng');
     const [from, to] = queuePairs.map((number) => `queue pair ${number}`);
@@ -67,7 +70,7 @@ describe('a capture', () => {
     expect(new Set(packets.map((packet) => packet['frame.interface_name']))).toEqual(
       new Set(['board 0 port 1']),
     );
-    // A packet that loops back goes out and comes in.
+    // A packet in loopback is captured leaving and arriving.
     const out = packets.filter((_, index) => index % 2 === 0);
     expect(packets.filter((_, index) => index % 2 === 1)).toEqual(out);
     const command = (number: number, opcode: string, packet: number): string =>
@@ -103,12 +106,12 @@ describe('a capture', () => {
     for (const packet of packets) expect(packet['infiniband.lrh.dlid']).toBeDefined();
   });
 
-  it('is in virtual time, the same each time', () => {
+  it('has virtual time, and is reproducible', () => {
     const [one, other] = ['one', 'other'].map((name) => readFileSync(captureAll(name).file));
     expect(one!.equals(other!)).toBe(true);
   });
 
-  it('says why there is none', () => {
+  it('is refused with the reason', () => {
     const capture = path.join(directory, 'missing', 'file');
     expect(() => makeVerbs(stepped, { capture })).toThrow(
       `the capture file ${capture} cannot be written: No such file or directory`,

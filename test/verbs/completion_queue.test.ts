@@ -5,7 +5,7 @@ import { Completion, CompletionError, CompletionStatus, Opcode } from '../../lib
 import { describeOnBackends, type Backend } from '../helpers/backends.ts';
 import { makeFailedQueuePair, makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
-/** Lets a stepped board work; others do by themselves. */
+/** Lets a stepped board work; other boards need no call. */
 function work({ board }: Verbs, backend: Backend): void {
   if (backend === stepped) board.runUntilIdle();
 }
@@ -45,7 +45,8 @@ describeOnBackends('a completion queue', (backend) => {
       while (completionQueue.poll([completion]) === 0) work(verbs, backend);
     };
     for (let wrId = 0; wrId < 10; wrId += 2) {
-      // The event of this one comes when its completion is taken and another is waited for.
+      // The event of this completion is raised when its completion has been polled and the program waits for
+      // another one.
       await expect(completionQueue.wait({ timeout: 0 })).rejects.toMatchObject({ name: 'TimeoutError' });
       queuePair.postSend({ opcode: Opcode.send, wrId });
       take();
@@ -61,7 +62,7 @@ describeOnBackends('a completion queue', (backend) => {
     }
   });
 
-  it('loses nothing to those who do not wait any longer', async () => {
+  it('loses nothing to ended waits', async () => {
     const verbs = makeVerbs(backend);
     const { completionQueue } = verbs;
     const queuePair = makeFailedQueuePair(verbs);
@@ -83,7 +84,7 @@ describeOnBackends('a completion queue', (backend) => {
     expect(completionQueue.poll([new Completion()])).toBe(0);
   });
 
-  it('fills objects up to the first place of an array that has none, and loses nothing', async () => {
+  it('fills objects up to the first missing one of an array, and loses nothing', async () => {
     const verbs = makeVerbs(backend);
     const { completionQueue } = verbs;
     const queuePair = makeFailedQueuePair(verbs);

@@ -10,7 +10,7 @@ import { makeFailedQueuePair, makeVerbs, stepped, type Verbs } from '../helpers/
 class Line {
   readonly verbs: Verbs;
   readonly queue: CompletionQueue;
-  /** Work requests that are posted, and completions of them that were taken. */
+  /** Posted work requests, and their polled completions. */
   posted = 0;
   taken = 0;
   private readonly backend: Backend;
@@ -44,7 +44,7 @@ class Line {
     if (this.backend === stepped) this.verbs.board.step(steps);
   }
 
-  /** Takes what is there, in order. */
+  /** Polls all available completions, in order. */
   take(most = 64): number {
     const completions = Array.from({ length: most }, () => new Completion());
     const count = this.queue.poll(completions);
@@ -61,7 +61,7 @@ class Line {
     expect(this.queue.poll([new Completion()])).toBe(0);
   }
 
-  /** Until all that was posted lies in the queue. */
+  /** Waits until the queue holds all posted work requests. */
   fill(): void {
     settle(this.verbs.board, this.backend, () => {
       this.verbs.context.driver.device.board.advance();
@@ -96,7 +96,7 @@ describeOnBackends('a completion queue of another size', (backend) => {
       fc.property(fc.array(action, { maxLength: 40 }), (actions) => {
         const line = new Line(backend);
         for (const { post, steps, take, sizeLog2, resizes } of actions) {
-          // Never more than the queue holds, or it would be overrun.
+          // Never more than the queue holds, because it would be overrun.
           line.post(Math.min(post, line.queue.capacity - line.outstanding, 40 - line.outstanding), steps);
           if (take > 0) line.take(take);
           const size = 1 << sizeLog2;
@@ -110,7 +110,7 @@ describeOnBackends('a completion queue of another size', (backend) => {
     );
   });
 
-  it('is refused where more completions lie there, and stays as it was', () => {
+  it('is refused if the queue holds more completions, and stays unchanged', () => {
     const line = new Line(backend);
     line.post(9);
     line.fill();
@@ -119,7 +119,7 @@ describeOnBackends('a completion queue of another size', (backend) => {
         code: 'EINVAL',
         verb: 'resizeCompletionQueue',
         attribute: 'entries',
-        message: expect.stringContaining('9 completions lie in the queue') as string,
+        message: expect.stringContaining('the queue holds 9 completions') as string,
       }),
     );
     expect(line.queue.capacity).toBe(64);
@@ -128,7 +128,7 @@ describeOnBackends('a completion queue of another size', (backend) => {
     line.takeAll();
   });
 
-  it('raises the event requested before', async () => {
+  it('raises the event requested before the resize', async () => {
     const line = new Line(backend);
     const wait = line.queue.wait({ timeout: 10_000 });
     line.queue.resize(4);
@@ -140,7 +140,7 @@ describeOnBackends('a completion queue of another size', (backend) => {
 });
 
 describe('sizes of a completion queue', () => {
-  it.each([0, -1, 32_769, 1.5, '4', undefined])('are not %o', (entries) => {
+  it.each([0, -1, 32_769, 1.5, '4', undefined])('cannot be %o', (entries) => {
     const { completionQueue } = makeVerbs();
     expect(() => completionQueue.resize(entries as number)).toThrow(
       expect.objectContaining({ code: 'EINVAL', attribute: 'entries' }),
@@ -158,7 +158,7 @@ describe('moderation of a completion queue, in the time of the board', () => {
   /** Ticks of a stepped board in a microsecond. */
   const microsecond = 1000n;
 
-  /** Whether a wait has ended, when the board works until this time and the events of Node have come. */
+  /** Whether a wait has ended after the board has worked until this time and Node has handled its events. */
   function makeWaiter(count: number, period: number) {
     const verbs = makeVerbs();
     const { board, completionQueue } = verbs;
@@ -177,7 +177,7 @@ describe('moderation of a completion queue, in the time of the board', () => {
     };
   }
 
-  it('wakes who waits with that completion, or that time after the first', async () => {
+  it('wakes a wait at that completion, or that time after the first', async () => {
     const { wait, post, endedAfter, completionQueue } = makeWaiter(3, 1000);
     const first = wait();
     expect(await endedAfter(5000n)).toBe(0);
@@ -203,7 +203,7 @@ describe('moderation of a completion queue, in the time of the board', () => {
     await waited;
   });
 
-  it("refuses a size that is too small, in the caller's words", () => {
+  it('refuses a size that is too small, and names the argument', () => {
     const { completionQueue } = makeVerbs();
     expect(() => completionQueue.moderate({ count: 65_536, period: 0 })).toThrow(
       'count must be 0 to 65535, got 65536',

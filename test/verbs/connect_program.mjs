@@ -1,5 +1,5 @@
-// Connects queue pairs of two boards over and over, with traffic, and disconnects them in several ways; says what the process holds
-// after the first fifth and at the end, and what did not go as it has to. The tables of the boards have room for a few of all.
+// Connects queue pairs of two boards again and again, with traffic, and disconnects them in several ways. Prints the resources of the
+// process after the first fifth and at the end, and each unexpected result. The tables of the boards have few entries.
 import { holdings } from './holdings.mjs';
 
 const library = (name) => import(new URL(`../../dist/lib/${name}.js`, import.meta.url).href);
@@ -21,7 +21,7 @@ const options = {
 };
 const boards = [fabric.makeBoard(options), fabric.makeBoard(options)];
 const contexts = boards.map((board) => openDevice(board.open(0)));
-// Numbers of former connections are free again soon: the boards have few.
+// Numbers of former connections are soon free again, because the boards have few.
 const { offset: timeWait } = registerNamed(blockNamed('control'), 'time_wait');
 for (const context of contexts) context.driver.device.controlPage.write32(timeWait, 1);
 const domains = contexts.map((context) => context.createProtectionDomain());
@@ -38,7 +38,7 @@ function makeEnd(board) {
   return { queuePair, region: domains[board].allocate(bytes, rights) };
 }
 
-/** Of connection `index`: connected, a SEND and an RDMA WRITE, disconnected with nothing, or with both, on their way. */
+/** The type of connection `index`: connect only; a SEND and an RDMA WRITE; disconnect with nothing in flight, or with both. */
 function connect(index) {
   const [from, to] = [makeEnd(0), makeEnd(1)];
   const addresses = [addressOf(contexts[0], from.queuePair), addressOf(contexts[1], to.queuePair)];
@@ -73,7 +73,7 @@ function connect(index) {
 
 const isFailed = (status) => status !== CompletionStatus.success;
 
-/** The statuses of what has completed on a board. */
+/** The statuses of the completions on a board. */
 function poll(board) {
   return completions.slice(0, queues[board].poll(completions)).map(({ status }) => status);
 }
@@ -88,7 +88,7 @@ async function run(begin, end) {
 }
 
 const times = Number(process.argv[2]);
-await run(0, times / 5); // until the runtime has grown to what it needs
+await run(0, times / 5); // until the runtime has allocated what it needs
 const early = await holdings();
 await run(times / 5, times);
 process.stdout.write(JSON.stringify({ early, late: await holdings(), wrong: [...wrong] }));

@@ -1,4 +1,4 @@
-// Uses a context that another thread shares: in the way that its argument names.
+// Uses a context that another thread shares, in the way that its argument names.
 import { parentPort, workerData } from 'node:worker_threads';
 
 const { Completion, Context, Opcode } = await import(
@@ -10,7 +10,7 @@ const { token, way } = workerData;
 const context = Context.from(token);
 
 const ways = {
-  /** Echoes what the peer sends, until it sends nothing. */
+  /** Echoes the messages of the peer until it sends none. */
   async echoes() {
     const connection = new Connection(context);
     parentPort.postMessage(connection.address);
@@ -29,13 +29,13 @@ const ways = {
     connection.close();
     context.close();
   },
-  /** Waits for what does not come. */
+  /** Waits for a completion that never arrives. */
   async waits() {
     const wait = context.createCompletionQueue().wait();
     parentPort.postMessage('ready');
     await wait;
   },
-  /** Posts and polls without end, to itself. */
+  /** Posts to itself and polls, endlessly. */
   posts() {
     const connection = new Connection(context);
     connection.connect(connection.address);

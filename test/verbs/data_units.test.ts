@@ -20,10 +20,10 @@ it('each block counts the data units that leave it', () => {
     collect_buffer: 1, // the kick
     virtual_kick: 1,
     queue_pair_fetch: 1,
-    send_queue_scheduler: 0, // no command came by the send queue
+    send_queue_scheduler: 0, // no command came from the send queue
     dma: 1,
-    packet_builder: 3, // the packet, the message, what the command gives back
-    completion: 1, // what the message gives back
+    packet_builder: 3, // the packet, the message, the credits and PCB that the command returns
+    completion: 1, // the completion credit that the message returns
     port: 4, // request and acknowledgement, each out and in
     packet_receiver: 2,
     receive: 1,

@@ -1,4 +1,4 @@
-// Memory whose object says something else of itself than the engine knows: what the device is given is what there is.
+// Memory whose object claims another size or place than the engine knows: the device gets the real one.
 import { describe, expect, it } from 'vitest';
 
 import { describeInProcess } from '../helpers/backends.ts';
@@ -90,7 +90,7 @@ describeInProcess('disguised memory', (backend) => {
     );
   });
 
-  it('is refused whatever the prototype has become', () => {
+  it('is refused with any prototype', () => {
     const { protectionDomain } = makeVerbs(backend);
     const { prototype } = ArrayBuffer;
     const before = Object.getOwnPropertyDescriptor(prototype, 'resizable')!;
@@ -102,7 +102,7 @@ describeInProcess('disguised memory', (backend) => {
     }
   });
 
-  it('is taken as it is where it stays', () => {
+  it('is accepted unchanged if it stays in place', () => {
     const { protectionDomain } = makeVerbs(backend);
     const buffer = new ArrayBuffer(64);
     const view = dressed(new Uint8Array(buffer, 8, 16), ordinary);
@@ -117,7 +117,7 @@ describeInProcess('disguised memory', (backend) => {
 });
 
 describe('the rights of a mapping', () => {
-  it('are a string, whose conversion moves nothing', () => {
+  it('are a string, whose conversion cannot move memory', () => {
     const { context } = makeVerbs();
     const { board } = context.driver.device;
     const buffer = new ArrayBuffer(4096);

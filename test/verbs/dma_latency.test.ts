@@ -30,7 +30,7 @@ interface Written {
   readonly hasArrived: () => boolean;
 }
 
-/** A WRITE whose bytes tell its number, or a READ that returns them. */
+/** A WRITE whose bytes contain its number, or a READ that returns them. */
 function makeTransfer([from, to]: readonly [End, End], wrId: number, bytes = 64, isRead = false): Written {
   const [local, remote] = [makeMemory(from, bytes, wrId + 1), makeMemory(to, bytes, wrId + 2)];
   const [source, target] = isRead ? [remote.region, local.region] : [local.region, remote.region];
@@ -62,7 +62,7 @@ function counterOf({ context }: Verbs, name: string): number {
   return Number(found!.value);
 }
 
-/** Nothing is held, and nothing has been accessed that may not be. */
+/** No resource is held, and no forbidden memory was accessed. */
 function expectRest({ board }: Verbs): void {
   expect(board.verify(true)).toBeUndefined();
   expect(board.takeDmaFaults()).toEqual([]);
@@ -73,7 +73,7 @@ afterEach(() => {
   performance.now = clock;
 });
 
-/** From now on time goes on while the driver waits. */
+/** From now on time advances while the driver waits. */
 function letTimePass({ board }: Verbs): void {
   performance.now = (): number => {
     board.advanceTime(1000);
@@ -81,7 +81,7 @@ function letTimePass({ board }: Verbs): void {
   };
 }
 
-/** Ticks that the messages of a queue pair take, each round, while another waits for slow reads or has nothing to do. */
+/** Ticks of the messages of a queue pair in each round, while another one waits for slow reads or is idle. */
 function playBeside(isSlow: boolean, isRead: boolean): bigint[] {
   const verbs = makeVerbs();
   const [slow, fast] = [makePair(verbs, { timeout: 0 }), makePair(verbs)];
@@ -190,7 +190,7 @@ describe('a slow read of host memory (US8804752, DMA module)', () => {
   });
 });
 
-/** A queue pair with a read under way, and two work requests behind it. */
+/** A queue pair with a read in flight, and two later work requests. */
 function makeSlow(options: BoardOptions = {}, isRead = false) {
   const verbs = makeVerbs(undefined, options);
   const pair = makePair(verbs, { timeout: 0 });
@@ -202,9 +202,9 @@ function makeSlow(options: BoardOptions = {}, isRead = false) {
   return { verbs, pair, own };
 }
 
-describe('what ends while a read of host memory is under way (US8804752, DMA module)', () => {
+describe('an end during a read of host memory (US8804752, DMA module)', () => {
   for (const isRead of [false, true])
-    it(`a region is deregistered after the read of its ${isRead ? 'READ' : 'payload'}, whose data is right`, () => {
+    it(`a region is deregistered after the read of its ${isRead ? 'READ' : 'payload'}, whose data is correct`, () => {
       const { verbs, pair, own } = makeSlow({}, isRead);
       const before = verbs.board.now();
       letTimePass(verbs);
@@ -219,7 +219,7 @@ describe('what ends while a read of host memory is under way (US8804752, DMA mod
       expectRest(verbs);
     });
 
-  it('a queue pair in the error state flushes the work requests when the read has ended', () => {
+  it('a queue pair in the error state flushes the work requests after the read has ended', () => {
     const { verbs, pair } = makeSlow();
     pair[0].queuePair.modify({ state: QueuePairState.error });
     verbs.board.advanceTime(millisecond);
@@ -231,7 +231,7 @@ describe('what ends while a read of host memory is under way (US8804752, DMA mod
 
   for (const how of ['reset', 'destroy'] as const)
     for (const isRead of [false, true])
-      it(`${how} of a queue pair${isRead ? ' that answers' : ''} waits for the read, and another goes on`, () => {
+      it(`${how} of a queue pair${isRead ? ' that answers' : ''} waits for the read, and another one continues`, () => {
         const { verbs, pair, own } = makeSlow({}, isRead);
         const other = makePair(verbs);
         letTimePass(verbs);
@@ -248,7 +248,7 @@ describe('what ends while a read of host memory is under way (US8804752, DMA mod
         expectRest(verbs);
       });
 
-  it('a function that is reset is done at once, is never read afterwards, and others go on', () => {
+  it('the reset of a function ends at once, nothing of it is read afterwards, and others continue', () => {
     const { verbs } = makeSlow();
     const second = { ...verbs, context: openDevice(verbs.board.open(1)) };
     const user: Verbs = {

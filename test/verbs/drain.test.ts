@@ -10,7 +10,10 @@ const { sendQueueDrained: drained, readyToSend, error } = QueuePairState;
 const messageBytes = 3000; // three packets
 const { success, workRequestFlushedError } = CompletionStatus;
 
-/** Two connected ends on boards of their own, the second with receives posted, and memory for what the first sends. */
+/**
+ * Two connected ends on separate boards, the second with posted receives and memory for the messages of the
+ * first.
+ */
 function makeScene(options: ConnectOptions = {}, seed = 1) {
   const fabric = `drain ${randomUUID()}`;
   const [from, to] = [0, 1].map(() => makeEnd(makeVerbs(stepped, { fabric, seed }), options)) as [End, End];
@@ -26,7 +29,7 @@ function makeScene(options: ConnectOptions = {}, seed = 1) {
   return { from, to, post };
 }
 
-/** The events of an end but those that tell that a connection was made. */
+/** The events of an end, without those that report an established connection. */
 function eventsOf({ verbs: { context } }: End): string[] {
   const names: string[] = [];
   for (let event = context.pollEvent(); event !== undefined; event = context.pollEvent()) {
@@ -37,7 +40,7 @@ function eventsOf({ verbs: { context } }: End): string[] {
 
 const statuses = (end: End): CompletionStatus[] => settle(end).map(({ status }) => status);
 
-/** Lets time go until nothing more can happen; the statuses of what was completed. */
+/** Advances time until nothing more can happen; returns the statuses of the completions. */
 function afterLong(end: End): CompletionStatus[] {
   const found: CompletionStatus[] = [];
   for (let turn = 0; turn < 1000; turn++) {
@@ -51,7 +54,7 @@ describe('a drained send queue', () => {
   it.each<[string, LinkImpairment]>([
     ['as the link is', {}],
     ['over a link that loses, doubles and reorders', { loss: 0.1, duplication: 0.1, reordering: 0.2 }],
-  ])('completes what it has begun, says so once, and goes on where it was stopped, %s', (_, impairment) => {
+  ])('completes begun work, reports it once, and resumes where it was stopped, %s', (_, impairment) => {
     for (let seed = 0; seed < 12; seed++) {
       const { from, to, post } = makeScene({ timeout: 4 }, seed);
       for (const { verbs } of [from, to]) verbs.board.impair(impairment);
@@ -62,7 +65,7 @@ describe('a drained send queue', () => {
       expect(eventsOf(from), `seed ${seed}`).toEqual(['sendQueueDrained']);
       const { state, next, acknowledged } = from.queuePair.query();
       expect([state, next - acknowledged]).toEqual([drained, 0]);
-      post(2); // waits with those that were not begun
+      post(2); // waits with those that have not begun
       expect([settle(from), statuses(to)]).toEqual([[], Array.from({ length: begun }, () => success)]);
       from.queuePair.modify({ state: readyToSend });
       expect(afterLong(from)).toEqual(Array.from({ length: 10 - begun }, () => success));
@@ -71,7 +74,7 @@ describe('a drained send queue', () => {
     }
   });
 
-  it('was stopped at any point of its messages', () => {
+  it('can be stopped at any point of its messages', () => {
     const begun = Array.from({ length: 20 }, (_, at) => {
       const { from, post } = makeScene();
       post(8);
@@ -82,7 +85,7 @@ describe('a drained send queue', () => {
     expect(new Set(begun).size).toBeGreaterThan(4);
   });
 
-  it('says so at once where nothing was begun, and nothing where no event was asked for', () => {
+  it('reports at once if nothing was begun, and nothing if no event was requested', () => {
     const { from } = makeScene();
     from.queuePair.modify({ state: drained, drainedEvent: true });
     settle(from);
@@ -93,7 +96,7 @@ describe('a drained send queue', () => {
     expect(eventsOf(from)).toEqual([]);
   });
 
-  it('does not keep its queue pair from receiving, or answering', () => {
+  it('lets its queue pair receive and answer', () => {
     const { from, to, post } = makeScene();
     to.queuePair.modify({ state: drained });
     post(2);
@@ -113,7 +116,7 @@ describe('a drained send queue', () => {
     expect(local.data).toEqual(data);
   });
 
-  it('is flushed in order in the error state, what was not begun too', () => {
+  it('is flushed in order in the error state, including work that was not begun', () => {
     const { from, post } = makeScene();
     from.queuePair.modify({ state: drained });
     post(3);

@@ -17,7 +17,7 @@ const creditsOfCode = [
 ];
 const withoutCount = 0x1f;
 const isNotReady = ({ syndrome = 0 }: WirePacket): boolean => syndrome >> 5 === 1;
-/** Local ACK timeout 14, within one to four times which it is detected, in clock ticks. */
+/** Local ACK timeout 14, detected within one to four times the value, in clock ticks. */
 const timeout = 2 * 4096 * 2 ** 14;
 const receiverNotReadyWait = 640_000;
 
@@ -27,14 +27,14 @@ function send({ queuePair }: End, count: number): void {
   for (let wrId = 0; wrId < count; wrId++) queuePair.postSend({ opcode: Opcode.send, signaled: true, wrId });
 }
 
-/** Packets that left, after the board came to rest. */
+/** Packets that have left, once the board is idle. */
 function packetsOf({ board }: Verbs): WirePacket[] {
   board.runUntilIdle();
   return packetsSent(board.takePackets());
 }
 
 describe('a responder with end-to-end credits', () => {
-  it('says by each code of the table how many receives are posted, rounded down', () => {
+  it('reports the number of posted receives by each code of the table, rounded down', () => {
     const verbs = makeVerbs(undefined, { pageTableEntries: 65_536 });
     const most = 32_768; // receives of a queue
     const from = makeEnd(verbs);
@@ -87,7 +87,9 @@ describe('a responder with end-to-end credits', () => {
 describe('a fast sender and a slow receiver', () => {
   const messages = 40;
 
-  /** The receiver posts one receive whenever the boards are at rest; RNR NAKs, and the clock ticks that it took. */
+  /**
+   * The receiver posts one receive whenever the boards are idle. Returns the RNR NAKs, and the clock ticks.
+   */
   function run(options: ConnectOptions): { notReady: number; ticks: bigint; received: number } {
     const verbs = makeVerbs();
     const [from, to] = makePair(verbs, options);
@@ -120,7 +122,7 @@ describe('a fast sender and a slow receiver', () => {
 });
 
 describe('a requester with end-to-end credits', () => {
-  it('holds no execution credit while it waits: another queue pair of its level goes on', () => {
+  it('holds no execution credit while it waits: another queue pair of its level continues', () => {
     const verbs = makeVerbs();
     const [from, to] = makePair(verbs, credits);
     const [other, target] = makePair(verbs);
@@ -136,7 +138,7 @@ describe('a requester with end-to-end credits', () => {
     expect(done).toHaveLength(30);
   });
 
-  it('says in its attributes that it has credits, until it is reset', () => {
+  it('reports in its attributes that it has credits, until it is reset', () => {
     const verbs = makeVerbs();
     const [{ queuePair }, { queuePair: plain }] = [makePair(verbs, credits)[0], makePair(verbs)[0]];
     expect([queuePair.query().endToEndCredits, plain.query().endToEndCredits]).toEqual([true, false]);
@@ -144,7 +146,7 @@ describe('a requester with end-to-end credits', () => {
     expect(queuePair.query().endToEndCredits).toBe(false);
   });
 
-  it('asks one local ACK timeout after an unsolicited ACK was lost', () => {
+  it('sends a request one local ACK timeout after an unsolicited ACK was lost', () => {
     const [near, from, to] = waiting();
     loseResponses(near, () => postTwo(to));
     expect(completed(from, to)).toBe(0);
@@ -152,13 +154,13 @@ describe('a requester with end-to-end credits', () => {
     expect(completed(from, to)).toBe(4);
   });
 
-  it('goes on at the unsolicited ACK, without time', () => {
+  it('continues at the unsolicited ACK, without a delay', () => {
     const [, from, to] = waiting();
     postTwo(to);
     expect(completed(from, to)).toBe(4);
   });
 
-  it('goes on when the receiver posts late, long after it was asked, and its ACKs are lost', () => {
+  it('continues when the receiver posts late, long after the request, and its ACKs are lost', () => {
     const [near, from, to] = waiting();
     near.board.startPacketTrace(10_000);
     near.board.advanceTime(2 * timeout);
@@ -174,7 +176,7 @@ describe('a requester with end-to-end credits', () => {
   it.each([
     ['comes', false],
     ['is lost', true],
-  ])('in SQD sends nothing; back in RTS goes on where the unsolicited ACK %s meanwhile', (_, isLost) => {
+  ])('in SQD sends nothing; back in RTS continues where the unsolicited ACK %s meanwhile', (_, isLost) => {
     const [near, from, to] = waiting();
     from.queuePair.modify({ state: QueuePairState.sendQueueDrained });
     if (isLost) loseResponses(near, () => postTwo(to));
@@ -185,14 +187,14 @@ describe('a requester with end-to-end credits', () => {
     expect(completed(from, to)).toBe(4);
   });
 
-  it('says why it waits', () => {
+  it('reports why it waits', () => {
     const [near, from] = waiting();
     const { reasons } = whyStalled(near.context.driver.device, from.queuePair.number)!;
     expect(reasons.join()).toContain('the peer has not granted credit for the message');
   });
 });
 
-/** Two SENDs wait for credits: the receive that was posted is taken, and none is left. */
+/** Two SENDs wait for credits: the posted receive is taken, and none is left. */
 function waiting(): [Verbs, End, End] {
   const [near, far] = fabric();
   const [from, to] = makePair(near, credits, far);
@@ -202,7 +204,7 @@ function waiting(): [Verbs, End, End] {
   return [near, from, to];
 }
 
-/** Completions of both ends since the last look. */
+/** Completions of both ends since the last call. */
 const completed = (from: End, to: End): number => settle(to).length + settle(from).length;
 
 function postTwo({ queuePair, verbs }: End): void {
@@ -231,7 +233,7 @@ describe('connections with end-to-end credits over a link', () => {
   });
 });
 
-/** Random work, for which receives are not always posted in time. */
+/** Random work; receives are not always posted in time. */
 function bringAll(seed: number, impairment: LinkImpairment): void {
   const random = new Random(seed);
   const sides = fabric(seed);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const program = fileURLToPath(new URL('exit_program.mjs', import.meta.url));
-/** Milliseconds after which a process that has not ended hangs. */
+/** Milliseconds after which a process that has not ended counts as hanging. */
 const timeLimit = 60_000;
 
 async function outcomeOf(way: string, progress: string): Promise<unknown> {

@@ -1,4 +1,4 @@
-// Ends in the way that its argument names, on a board that advances as the next one says.
+// Ends in the way that its first argument names, on a board with the progress of the second.
 import { Worker } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 
@@ -16,7 +16,7 @@ const memory = connection.allocate(1 << 20);
 connection.protectionDomain.registerMemory(new Uint8Array(5000));
 const write = { opcode: Opcode.rdmaWrite, gather: [memory.slice()], remote: memory.remote() };
 
-/** Fills the send queue with long messages: the thread that advances the board is in the middle of them. */
+/** Fills the send queue with long messages, so that the thread that advances the board is in the middle of them. */
 function traffic() {
   queuePair.postSend(Array.from({ length: 100 }, () => write));
 }
@@ -50,7 +50,7 @@ const ways = {
     while (completionQueue.poll([new Completion()]) === 0);
     void completionQueue.wait().then(() => process.exit(7));
     queuePair.postSend({ opcode: Opcode.rdmaWrite, inlineData: new Uint8Array(8), remote: memory.remote() });
-    // A stepped board works while it is asked for something.
+    // A stepped board works only during calls.
     for (let turn = 0; turn < 1000; turn++) {
       context.queryPort();
       await new Promise(setImmediate);

@@ -134,7 +134,7 @@ describeConnections('a work request that fails', (place) => {
     ]);
   });
 
-  it('without a receive is tried again until there is one', () => {
+  it('without a receive is retried until there is one', () => {
     const { board, client, server, complete } = makeConnection(place);
     client.queuePair.postSend({
       opcode: Opcode.send,
@@ -152,7 +152,7 @@ describeConnections('a work request that fails', (place) => {
     expect(there.bytes.subarray(0, 2)).toEqual(Uint8Array.of(1, 2));
   });
 
-  it('without a receive fails when it was tried often enough', () => {
+  it('without a receive fails after its retries', () => {
     const { board, client, complete } = makeConnection(place, { receiverNotReadyRetry: 2 });
     client.queuePair.postSend({ opcode: Opcode.send, wrId: 1 });
     if (place.backend.options.progress === 'stepped') {
@@ -164,7 +164,7 @@ describeConnections('a work request that fails', (place) => {
     expect(complete(client, 1)).toMatchObject([{ wrId: 1, status: receiverNotReadyRetryExceededError }]);
   });
 
-  it('in a queue pair that is put into ERR is flushed, receives too', () => {
+  it('in a queue pair that enters ERR is flushed, and so are receives', () => {
     const { client, complete } = makeConnection(place);
     client.queuePair.postReceive([{ wrId: 1 }, { wrId: 2 }]);
     client.queuePair.modify({ state: QueuePairState.error });

@@ -34,7 +34,7 @@ describe('a SEND whose L_Key is wrong', () => {
     expect(here.data).toEqual(there.data);
   });
 
-  it('fails behind a SEND that has to be repeated, by its own status', () => {
+  it('fails behind a retried SEND, by its own status', () => {
     const { from, to, wrong, behind } = setUp();
     from.queuePair.postSend([{ opcode: Opcode.send, wrId: 1, signaled: true }, wrong, behind]);
     from.verbs.board.step(2000);

@@ -43,7 +43,7 @@ function eventsOf({ context }: Verbs): DeviceEvent[] {
 
 const stateOf = ({ queuePair }: End): QueuePairState => queuePair.query().state;
 
-describe('a work request that names memory here that it may not use', () => {
+describe('a work request that names local memory without the right', () => {
   const wrongSlices: Readonly<Record<string, (end: End) => MemorySlice>> = {
     'a key that there is not': (end) => {
       const slice = makeMemory(end, 64).region.slice();
@@ -112,7 +112,7 @@ describe('a work request that names memory here that it may not use', () => {
   });
 
   it.each([Opcode.rdmaRead, Opcode.atomicFetchAndAdd, Opcode.atomicCompareAndSwap])(
-    'operation %i needs a place that it may write to',
+    'operation %i needs writable memory',
     (opcode) => {
       const [from, to] = makePair(makeVerbs());
       const { data, region } = makeMemory(to, 8, 3);
@@ -139,7 +139,7 @@ describe('a peer', () => {
     remote,
   });
 
-  it('refuses a key that was deregistered, and whose place another region has', () => {
+  it('refuses a deregistered key whose place another region has', () => {
     const [from, to] = makePair(makeVerbs());
     const { region } = makeMemory(to, 64);
     const former = new RemoteMemory({ address: region.address, key: region.remoteKey, length: 64 });
@@ -168,7 +168,7 @@ describe('a peer', () => {
     expect(data).toEqual(before);
   });
 
-  it('that refuses an access tells its own side by an event', () => {
+  it('that refuses an access raises a local event', () => {
     const verbs = makeVerbs();
     const [from, to] = makePair(verbs);
     const { region } = makeMemory(to, 64);
@@ -198,8 +198,8 @@ describe('a peer', () => {
   });
 });
 
-describe('queues that are full', () => {
-  it('take work requests again when earlier ones are complete', () => {
+describe('full queues', () => {
+  it('accept work requests again when earlier ones are complete', () => {
     const verbs = makeVerbs();
     const [from, to] = makePair(verbs, {
       capabilities: { maxSendWorkRequests: 8, maxReceiveWorkRequests: 8 },
@@ -282,7 +282,7 @@ describe('a queue pair in ERR', () => {
     expect(stateOf(to)).toBe(QueuePairState.readyToSend);
   });
 
-  it('is as good as new after a reset, towards another peer too', () => {
+  it('works again after a reset, also with another peer', () => {
     const verbs = makeVerbs();
     const [from, to] = makePair(verbs);
     const other = makeEnd(verbs);
@@ -321,7 +321,7 @@ describe('a queue pair in ERR', () => {
   });
 });
 
-it('a requester that may ask nothing fails with a READ', () => {
+it('a requester without initiator depth fails with a READ', () => {
   const [from, to] = makePair(makeVerbs(), { maxReadAtomic: 0 });
   const gather = [makeMemory(from, 8).region.slice()];
   from.queuePair.postSend({ opcode: Opcode.rdmaRead, gather, remote: makeMemory(to, 8).region.remote() });

@@ -34,7 +34,7 @@ const boards: Readonly<Record<string, BoardOptions>> = {
   'that coalesces acknowledgements': { acknowledgeCoalescing: true },
 };
 
-/** Two connected queue pairs to which something happens in the middle of what they do. */
+/** Two connected queue pairs that are disturbed in the middle of their work. */
 class Victim {
   private readonly random: Random;
   private readonly verbs: Verbs;
@@ -72,7 +72,7 @@ class Victim {
     }
   }
 
-  /** Does one of what an application may do at any time. */
+  /** Performs one operation that an application may perform at any time. */
   disturb(): void {
     const end = this.random.pick(this.ends);
     switch (this.random.below(4)) {
@@ -92,7 +92,7 @@ class Victim {
     }
   }
 
-  /** Makes the two as good as new, and shows that they are. */
+  /** Resets and reconnects the two, and checks that they work. */
   revive(): void {
     for (const { queuePair } of this.ends) queuePair.modify({ state: QueuePairState.reset });
     this.connectBoth();
@@ -125,7 +125,7 @@ class Victim {
 function run(boardOptions: BoardOptions, seed: number): void {
   const random = new Random(seed);
   const made = makeVerbs(stepped, { ...boardOptions, seed });
-  // Room for all that is flushed.
+  // Room for all flushed work requests.
   const completionQueue = made.context.createCompletionQueue({ entries: 2048 });
   const verbs = { ...made, completionQueue };
   const { board } = verbs;
@@ -154,7 +154,8 @@ function run(boardOptions: BoardOptions, seed: number): void {
   take();
   for (const victim of victims) {
     victim.revive();
-    // Another may wait for its peer with the one completion credit, until it has asked often enough.
+    // Another queue pair may wait for its peer with the only completion credit, until its retries are used
+    // up.
     for (let round = 0; round < 50; round++) {
       board.runUntilIdle();
       board.advanceTime(20_000);

@@ -9,7 +9,7 @@ import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 const ethernetHeader = 14;
 const ipv6Header = 40;
 const udpHeader = 8;
-/** Packets that wait for the port already. */
+/** Packets that already wait for the port. */
 const waiting = 4;
 
 /** Destination queue pair of a RoCEv2 packet. */
@@ -45,7 +45,7 @@ it('a long WRITE delays the SEND of another queue pair by a few packets', () => 
   expect(
     destinations.slice(0, before).filter((number) => number === written.queuePair.number).length,
   ).toBeLessThan(waiting + 4);
-  // The WRITE is far from its end, and ends well.
+  // The WRITE is far from its end, and succeeds later.
   expect(
     destinations.slice(before).filter((number) => number === written.queuePair.number).length,
   ).toBeGreaterThan(16);
@@ -55,7 +55,7 @@ it('a long WRITE delays the SEND of another queue pair by a few packets', () => 
   expect(Buffer.compare(to.bytes, from.bytes)).toBe(0);
 });
 
-/** Places of packets to a queue pair among all that went one way at a port. */
+/** Positions of the packets to a queue pair among all packets of one direction at a port. */
 function placesOf(packets: readonly PortPacket[], direction: 'in' | 'out', { queuePair }: End): number[] {
   return packets
     .filter((packet) => packet.direction === direction)
@@ -101,7 +101,7 @@ it.each([
       const [place] = placesOf(packets, direction, to);
       expect(place, `its place among the packets that went ${direction}`).toBeDefined();
       expect(place).toBeLessThan(atMost);
-      // The answers go on.
+      // The answers continue.
       expect(placesOf(packets, direction, answered).length).toBeGreaterThan(2 * atMost);
     }
   }

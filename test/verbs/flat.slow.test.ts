@@ -2,7 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-/** The result that a program prints at its end; its young generation is small, so that garbage shows. */
+/**
+ * The result that a program prints at its end; its young generation is small, so that garbage becomes
+ * visible.
+ */
 function said(program: string, ...words: string[]): unknown {
   const file = fileURLToPath(new URL(program, import.meta.url));
   const options = ['--expose-gc', '--max-semi-space-size=1', '--max-old-space-size=256'];
@@ -22,8 +25,8 @@ interface Garbage {
 
 it('a million operations are posted and polled without garbage', { timeout: 600_000 }, () => {
   const { grown, collections } = said('operation_program.mjs', '1000000') as Garbage;
-  expect(collections).toBeLessThan(4); // the compiler leaves some; 4 B for each operation were 4
-  expect(grown).toBeLessThan(1_000_000); // less than a byte for each
+  expect(collections).toBeLessThan(4); // the compiler leaves some; with 4 B per operation there were 4
+  expect(grown).toBeLessThan(1_000_000); // less than a byte per operation
 });
 
 interface Holdings {
@@ -47,7 +50,7 @@ it.each([
   ['2000', 'stepped', 'dispose'],
   ['100', 'own', 'close'],
 ])(
-  '%s opens and closes leave memory, handles and threads as they are, progress %s, by %s',
+  '%s opens and closes leave memory, handles and threads unchanged, progress %s, by %s',
   { timeout: 600_000 },
   (times, progress, way) => {
     const { early, late } = said('open_program.mjs', times, progress, way) as {
@@ -58,7 +61,7 @@ it.each([
   },
 );
 
-it('10,000 connects and disconnects with traffic leave memory, handles and tables as they are', () => {
+it('10,000 connects and disconnects with traffic leave memory, handles and tables unchanged', () => {
   const { early, late, wrong } = said('connect_program.mjs', '10000') as {
     early: Holdings;
     late: Holdings;

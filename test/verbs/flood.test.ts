@@ -12,7 +12,7 @@ const messages = 24;
 /** Invalid packets for each message. */
 const flood = 60;
 
-/** Two ends on boards of their own, on an InfiniBand fabric: a packet with any bit turned is invalid there. */
+/** Two ends on separate boards, on an InfiniBand fabric, where any inverted bit makes a packet invalid. */
 function makeEnds(): [End, End] {
   const fabric = `flood ${randomUUID()}`;
   const ends = [0, 1].map(() => makeEnd(makeVerbs(stepped, { fabric, linkLayer: 'infiniband' }))) as [
@@ -32,7 +32,10 @@ const dropped = ({ verbs: { context } }: End): number =>
     registerNamed(blockNamed('control'), 'packets_dropped'),
   ).values.reduce((sum: number, value) => sum + Number(value), 0);
 
-/** A packet that every receiver drops: one that was sent with a bit turned, or the begin of one, or any bytes. */
+/**
+ * A packet that every receiver drops: a sent packet with an inverted bit, the beginning of one, or random
+ * bytes.
+ */
 function invalid(random: Random, packet: Uint8Array): Uint8Array {
   switch (random.below(4)) {
     case 0:
@@ -47,7 +50,7 @@ function invalid(random: Random, packet: Uint8Array): Uint8Array {
   }
 }
 
-it('a flood of invalid packets at both ends does not stop a connection, nor change what it brings', () => {
+it('a flood of invalid packets at both ends neither stops a connection nor changes its data', () => {
   const random = new Random(7);
   const ends = makeEnds();
   const [from, to] = ends;
@@ -58,7 +61,7 @@ it('a flood of invalid packets at both ends does not stop a connection, nor chan
     source.data.fill(message + 1);
     to.queuePair.postReceive({ scatter: [target.region.slice()] });
     from.queuePair.postSend({ opcode: Opcode.send, signaled: true, gather: [source.region.slice()] });
-    // They come before, in between and behind.
+    // They arrive before, between and after the valid packets.
     for (let burst = 0; burst < flood / 4; burst++) {
       for (const end of ends) {
         const { board } = end.verbs;

@@ -10,10 +10,10 @@ import { makeFailedQueuePair, stepped } from '../helpers/make_verbs.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Collects garbage until `done`; the loop runs finalizers in its own time. */
+/** Collects garbage until `done`; the event loop runs finalizers in between. */
 async function collectUntil(done: () => boolean): Promise<void> {
   for (let turn = 0; turn < 100 && !done(); turn++) {
-    await new Promise(setImmediate); // what done() has looked at is kept until the end of this turn
+    await new Promise(setImmediate); // objects that done() has accessed are kept until the end of this turn
     collectGarbage();
   }
   expect(done()).toBe(true);
@@ -22,7 +22,7 @@ async function collectUntil(done: () => boolean): Promise<void> {
 const descriptors = (): number => readdirSync('/proc/self/fd').length;
 
 describeInProcess('what is forgotten', (backend) => {
-  it('as a whole device goes, with its function, memory and interrupts', async () => {
+  it('is released as a whole device, with its function, memory and interrupts', async () => {
     const board = makeBoard(backend);
     const before = descriptors();
     const memories: WeakRef<ArrayBuffer>[] = [];
@@ -41,11 +41,11 @@ describeInProcess('what is forgotten', (backend) => {
       await collectUntil(() => descriptors() <= before);
       await collectUntil(() => memories.every((memory) => memory.deref() === undefined));
     }
-    openDevice(board.open(0)).close(); // EBUSY, if a driver were left
+    openDevice(board.open(0)).close(); // EBUSY if a driver still existed
     expect(board.takeDmaFaults().filter(({ reason }) => reason !== 'not_mapped')).toEqual([]);
   });
 
-  it('but for the device stays until the device closes: the peer may use it', async () => {
+  it('without its device stays until the device closes, because the peer may use it', async () => {
     const board = makeBoard(backend);
     const context = openDevice(board.open(0));
     const forget = (): { completionQueue: CompletionQueue; number: number; memory: WeakRef<ArrayBuffer> } => {
@@ -69,7 +69,7 @@ describeInProcess('what is forgotten', (backend) => {
     context[Symbol.dispose]();
   });
 
-  it('of the memory of the caller is held until the device is closed, or forgotten too', async () => {
+  it("of the caller's memory is held until the device is closed or collected too", async () => {
     const board = makeBoard(backend);
     const register = (context: Context): WeakRef<ArrayBuffer> => {
       const memory = new ArrayBuffer(100_000);
@@ -89,7 +89,7 @@ describeInProcess('what is forgotten', (backend) => {
     await collectUntil(() => forgotten.deref() === undefined);
   });
 
-  it('and waits, stays while a caller waits', async () => {
+  it('stays while a caller waits', async () => {
     const board = makeBoard(backend);
     const wait = (() => {
       const context = openDevice(board.open(0));

@@ -7,7 +7,9 @@ import { backends } from '../helpers/backends.ts';
 import { makeFailedQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 const operations = 100_000;
-/** Bytes per operation below which nothing was allocated for it: the runtime makes some garbage by itself. */
+/**
+ * Bytes per operation below which the operation allocates nothing: the runtime itself creates some garbage.
+ */
 const noise = 8;
 
 it('posting sends and receives, and polling their completions, allocates no memory', () => {
@@ -37,7 +39,7 @@ it('posting sends and receives, and polling their completions, allocates no memo
   };
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
-  run(); // until it is compiled
+  run(); // until the loop is compiled
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
   run();

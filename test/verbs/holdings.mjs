@@ -1,7 +1,7 @@
 // Resources that this process holds. Needs --expose-gc.
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** Lets the loop close its handles, and collects garbage until nothing more goes. */
+/** Lets the event loop close its handles, and collects garbage until the heap no longer shrinks. */
 export async function holdings() {
   for (let turn = 0; turn < 10; turn++) {
     await new Promise(setImmediate);

@@ -1,4 +1,4 @@
-// Values that no function of the API wants, from a seed.
+// Values that no function of the API accepts, from a seed.
 
 const nothing = [
   undefined,
@@ -15,11 +15,11 @@ const bigints = [0n, 1n, -1n, 2n ** 32n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, 2
 const strings = ['', '0', 'RC', 'UD', 'read', 'emu:', 'emu:?progress=stepped', 'emu:?seed=x', 'serve:nothing', 'vfio:0000:00:00.0', '\0', '__proto__', 'toString', 'constructor', 'x'.repeat(10_000), '\ud800']; // prettier-ignore
 const plain = [...nothing, ...numbers, ...bigints, ...strings];
 
-/** @param tools random numbers, what there is to be closed, and what an argument throws */
+/** @param tools random numbers, objects that can be closed, and the error that an argument throws */
 export function hostileValue(tools, depth = 0) {
   const { random, pool, trap } = tools;
   const again = () => (depth > 2 ? random.pick(plain) : hostileValue(tools, depth + 1));
-  /** The act of an argument when it is looked at. */
+  /** The action of an argument when it is read. */
   const act = () => {
     const way = random.below(6);
     if (way === 0) throw trap;
@@ -29,7 +29,7 @@ export function hostileValue(tools, depth = 0) {
       if (way === 2) object?.[Symbol.dispose]?.();
       if (way === 3) object?.free?.();
     } catch {
-      // it may be none that can be closed
+      // there may be none to close
     }
     return again();
   };
@@ -83,7 +83,7 @@ function memory(random) {
     },
   ];
   const made = random.pick(makers)();
-  // Memory that was registered, if it was, is resized later.
+  // Memory that may be registered is resized later.
   setImmediate(() => {
     if (resizable.byteLength > 0) resizable.resize(0);
   });

@@ -29,7 +29,7 @@ interface Run {
   readonly end: bigint;
 }
 
-/** Connections of two stepped boards, in both directions, over links that are impaired. */
+/** Connections of two stepped boards, in both directions, over impaired links. */
 function run(impairment: LinkImpairment, connections: number, seed: number, options: BoardOptions = {}): Run {
   const random = new Random(seed);
   const shared = { ...options, seed, fabric: randomUUID() };
@@ -65,14 +65,14 @@ describe('connections over a link', () => {
       }
   });
 
-  it('go the same way again from the same seed, and another from another', () => {
+  it('repeat from the same seed, and differ with another', () => {
     const impairment = impairments['that loses 10 %, doubles and reorders']!;
     expect(run(impairment, 3, 11)).toEqual(run(impairment, 3, 11));
     expect(run(impairment, 3, 11)).not.toEqual(run(impairment, 3, 12));
   });
 });
 
-describe('datagrams over a link that loses', () => {
+describe('datagrams over a lossy link', () => {
   it.each([
     [
       'those of one sender',
@@ -111,13 +111,13 @@ describe('datagrams over a link that loses', () => {
       });
     }
     far.board.runUntilIdle();
-    const heard = all.receivers.flatMap(({ verbs: { completionQueue } }) => {
+    const received = all.receivers.flatMap(({ verbs: { completionQueue } }) => {
       const completions = Array.from({ length: 4 }, () => new Completion());
       return completions
         .slice(0, completionQueue.poll(completions))
         .map(({ immediateData }) => immediateData);
     });
-    expect(heard).toEqual(arrived);
+    expect(received).toEqual(arrived);
   });
 });
 

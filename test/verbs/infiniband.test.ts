@@ -18,7 +18,7 @@ const framings = [
   ['with a global route header', true, { lnh: '0x03', bthAt: 48 }],
 ] as const;
 
-/** Two ends on boards of their own on an InfiniBand fabric. */
+/** Two ends on separate boards on an InfiniBand fabric. */
 function makeEnds(isGlobal: boolean, captures: readonly (string | undefined)[] = []): [End, End] {
   const fabric = `infiniband ${randomUUID()}`;
   const ends = [0, 1].map((index) => {
@@ -45,7 +45,7 @@ function makeEnds(isGlobal: boolean, captures: readonly (string | undefined)[] =
   return ends;
 }
 
-/** One of each opcode, of 2,500 B in packets of 1,024 B. */
+/** A work request of each opcode, with 2,500 B in packets of 1,024 B. */
 function sendAll([from, to]: readonly [End, End]): void {
   const [here, there] = [makeMemory(from, 4096).region, makeMemory(to, 4096).region];
   const gather = [here.slice(0, 2500)];
@@ -122,7 +122,7 @@ describe.each(framings)('an InfiniBand fabric, %s', (_, isGlobal, { lnh, bthAt }
     }
   });
 
-  it('has ports that refuse a packet with any one bit turned, and go on with those that are right', () => {
+  it('has ports that refuse a packet with any one inverted bit, and accept the valid ones after it', () => {
     const [from, to] = makeEnds(isGlobal);
     const { board, context } = to.verbs;
     const { region } = makeMemory(to, 64);
@@ -133,7 +133,7 @@ describe.each(framings)('an InfiniBand fabric, %s', (_, isGlobal, { lnh, bthAt }
         registerNamed(blockNamed('control'), 'packets_dropped'),
       ).values.reduce((sum: number, value) => sum + Number(value), 0);
     const source = makeMemory(from, 64, 1);
-    // The packet is seen, and lost; then it comes with each bit turned.
+    // The packet is captured and lost; then it is sent with each bit inverted.
     const impairment = board.impair({ loss: 1, count: 1 });
     from.verbs.board.startPacketTrace();
     from.queuePair.postSend({

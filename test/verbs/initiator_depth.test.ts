@@ -19,7 +19,7 @@ const isAsking = ({ opcode }: WirePacket): boolean => /read_request|fetch_and_ad
 const isAnswered = ({ opcode }: WirePacket): boolean =>
   /read_response_(last|only)|atomic_acknowledge/.test(opcode);
 
-/** READs and atomics, by turns, that bring what lies at the peer. */
+/** READs and atomics, alternately, that fetch the peer's data. */
 function questions(from: End, to: End, count: number): { requests: SendRequest[]; check: () => void } {
   const source = makeMemory(to, count * readBytes, 3);
   const target = makeMemory(from, count * readBytes, 4);
@@ -51,14 +51,14 @@ function questions(from: End, to: End, count: number): { requests: SendRequest[]
   return { requests, check };
 }
 
-/** Takes what the port has sent while the board works, packet by packet. */
+/** Takes the packets that the port has sent while the board works, one by one. */
 function trace(verbs: Verbs): WirePacket[] {
   verbs.board.runUntilIdle();
   return packetsSent(verbs.board.takePackets());
 }
 
-describe.each([1, 2, 5, 16])('with %i READs and atomics outstanding at most', (maxReadAtomic) => {
-  it('the requester asks no more, and all are answered in order', () => {
+describe.each([1, 2, 5, 16])('with at most %i READs and atomics outstanding', (maxReadAtomic) => {
+  it('the requester sends no more, and all are answered in order', () => {
     const verbs = makeVerbs();
     const [from, to] = makePair(verbs, { ...options, maxReadAtomic });
     const { requests, check } = questions(from, to, 60);
@@ -80,7 +80,7 @@ describe.each([1, 2, 5, 16])('with %i READs and atomics outstanding at most', (m
   });
 });
 
-it('a fenced work request leaves behind the answers to all READs and atomics before it', () => {
+it('a fenced work request leaves after the answers to all earlier READs and atomics', () => {
   const verbs = makeVerbs();
   const [from, to] = makePair(verbs, options);
   const bytes = 40 * 256;
@@ -113,7 +113,7 @@ describe('the data of an RDMA READ', () => {
     expect(target.data).toEqual(source.data);
   };
 
-  it('goes where this work request says, also after a reset', () => {
+  it('goes to the memory of its work request, also after a reset', () => {
     const [from, to] = makePair(makeVerbs(), options);
     bring(from, to, 1);
     for (const end of [from, to]) end.queuePair.modify({ state: QueuePairState.reset });
@@ -122,7 +122,7 @@ describe('the data of an RDMA READ', () => {
     bring(from, to, 2);
   });
 
-  it('goes where this work request says, also when the sequence numbers have gone round', () => {
+  it('goes to the memory of its work request, also after the sequence numbers have wrapped', () => {
     const [from, to] = makePair(makeVerbs(), options);
     bring(from, to, 1);
     const remote = makeMemory(to, 8).region.remote();

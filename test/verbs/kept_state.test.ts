@@ -1,4 +1,5 @@
-// A board keeps facts of a connection and of an access for the next packet: they go when they do not hold any more.
+// A board caches facts of a connection and of an access for the next packet: it drops them when they are no
+// longer true.
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 
@@ -22,7 +23,7 @@ function write(from: End, source: MemoryRegion, target: ReturnType<MemoryRegion[
   });
 }
 
-it('a region that a peer has written to is refused once it is closed', () => {
+it('a region that a peer has written is refused once it is closed', () => {
   const [from, to] = makeEnds(2) as [End, End];
   connect(from, to);
   connect(to, from);
@@ -35,7 +36,7 @@ it('a region that a peer has written to is refused once it is closed', () => {
   expect(settle(from)).toMatchObject([{ status: CompletionStatus.remoteAccessError }]);
 });
 
-it('a region that a receive was placed in takes none once it is closed', () => {
+it('a region that has received a message receives none once it is closed', () => {
   const [from, to] = makeEnds(2) as [End, End];
   connect(from, to);
   connect(to, from);
@@ -50,11 +51,11 @@ it('a region that a receive was placed in takes none once it is closed', () => {
   send();
   expect(settle(from)).toMatchObject([{ status: CompletionStatus.remoteOperationError }]);
   expect(settle(to)).toMatchObject([{ status: CompletionStatus.localProtectionError }]);
-  // Refused by its key, and not where the memory is no longer mapped.
+  // The key refuses it, and not a missing mapping.
   expect(to.verbs.board.takeDmaFaults()).toEqual([]);
 });
 
-it('a queue pair that is connected to another peer sends to that one', () => {
+it('a queue pair that is reconnected sends to its new peer', () => {
   const [from, ...peers] = makeEnds(3) as [End, End, End];
   const [source, ...targets] = [from, ...peers].map((end) => makeMemory(end, bytes));
   for (const [index, to] of peers.entries()) {

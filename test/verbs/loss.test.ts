@@ -6,7 +6,7 @@ import { makeFailedQueuePair, makeQueuePair, makeVerbs, stepped, type Verbs } fr
 
 afterEach(() => vi.useRealTimers());
 
-/** From now on the board answers nothing, and takes nothing. */
+/** From now on the board answers nothing, and accepts nothing. */
 function remove({ board }: Verbs): void {
   board.inject({ kind: 'read_all_ones', count: 0 });
   board.inject({ kind: 'drop', count: 0 });
@@ -47,7 +47,7 @@ describeOnBackends('a device that is gone', (backend) => {
     context[Symbol.dispose]();
   });
 
-  it('is found by any verb that asks it', async () => {
+  it('is detected by any verb that accesses it', async () => {
     const verbs = makeVerbs(backend);
     const wait = expect(verbs.completionQueue.wait()).rejects.toEqual(gone);
     remove(verbs);
@@ -66,7 +66,7 @@ describeOnBackends('a device that is gone', (backend) => {
 });
 
 describe('a device', () => {
-  it('that its control function resets ends the waits of the other functions', async () => {
+  it('reset by its control function ends the waits of the other functions', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const control = makeVerbs();
     const guest = openDevice(control.board.open(1));
@@ -80,7 +80,7 @@ describe('a device', () => {
     guest[Symbol.dispose]();
   });
 
-  it('is looked at only while a caller waits', async () => {
+  it('is polled only while a caller waits', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { board, completionQueue } = makeVerbs();
     const readsOf = (milliseconds: number): number => {
@@ -98,8 +98,8 @@ describe('a device', () => {
   });
 });
 
-describe.each(backends)('a completion queue that is overrun on $name', (backend) => {
-  /** Flushed work requests of `count`, of which the queue holds four. */
+describe.each(backends)('an overrun completion queue on $name', (backend) => {
+  /** `count` flushed work requests; the queue holds four. */
   function overrun(count: number, solicitedOnly = false): { verbs: Verbs; wait: Promise<void> } {
     const verbs = makeVerbs(backend);
     const completionQueue = verbs.context.createCompletionQueue({ entries: 4 });
@@ -111,7 +111,7 @@ describe.each(backends)('a completion queue that is overrun on $name', (backend)
     return { verbs: small, wait };
   }
 
-  it('gives what it holds, and then rejects those who wait', async () => {
+  it('returns its completions, and then rejects waits', async () => {
     const { verbs } = overrun(6);
     const { board, completionQueue, context } = verbs;
     settle(board, backend, () => context.pollEvent()?.type === EventType.completionQueueError);
@@ -133,7 +133,7 @@ describe.each(backends)('a completion queue that is overrun on $name', (backend)
     expect(() => completionQueue.poll(completions)).toThrow(expect.objectContaining({ code: 'EOVERFLOW' }));
   });
 
-  it('wakes those who wait already', async () => {
+  it('wakes current waits', async () => {
     const { wait, verbs } = overrun(6, true);
     await wait;
     const completions = Array.from({ length: 8 }, () => new Completion());

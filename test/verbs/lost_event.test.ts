@@ -1,4 +1,4 @@
-// One that waits for a completion is told of it within a second, although the event was lost, or what asked for it.
+// A program that waits for a completion gets it within a second, even if the event or the arming was lost.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { FaultRule } from '../../lib/board/faults.ts';
@@ -12,12 +12,12 @@ afterEach(() => vi.useRealTimers());
 const registerBar = 0;
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Turns of the event loop in which an interrupt would be heard. */
+/** Turns of the event loop within which an interrupt would arrive. */
 async function turns(): Promise<void> {
   for (let left = 10; left > 0; left -= 1) await turn();
 }
 
-/** Waits on one queue while something happens to what is told of it; then a SEND completes there. */
+/** Waits on one queue while its notification is disturbed; then a SEND completes there. */
 async function wait(
   solicitedOnly: boolean,
   fault: Partial<FaultRule>,
@@ -43,7 +43,7 @@ describe.each([false, true])('a wait for completions, solicited only: %s', (soli
   it.each<[string, Partial<FaultRule>]>([
     ['the interrupt', { kind: 'lose_interrupt' }],
     ['the request for the event', { kind: 'drop', bar: registerBar, count: 1 }],
-  ])('ends within a second where %s is lost', async (_, fault) => {
+  ])('ends within a second if %s is lost', async (_, fault) => {
     const { verbs, isTold } = await wait(solicitedOnly, fault);
     expect(isTold()).toBe(false);
     vi.advanceTimersByTime(1000);

@@ -7,7 +7,7 @@ import { everyRight, makePair } from '../helpers/connected.ts';
 import { makeVerbs } from '../helpers/make_verbs.ts';
 
 describeInProcess('memory regions', (backend) => {
-  it('lie over memory of the library', () => {
+  it('can cover memory of the library', () => {
     const { protectionDomain } = makeVerbs(backend);
     const region = protectionDomain.allocate(10_000, Access.localWrite | Access.remoteRead);
     expect(region.length).toBe(10_000);
@@ -17,7 +17,7 @@ describeInProcess('memory regions', (backend) => {
     expect(region.bytes.length).toBe(0);
   });
 
-  it('lie over memory of the caller, which stays its own and on its thread', () => {
+  it('can cover memory of the caller, which stays usable and on its thread', () => {
     const { context, protectionDomain } = makeVerbs(backend);
     const view = new Uint8Array(new ArrayBuffer(5000), 100, 3000).fill(9);
     const region = protectionDomain.registerMemory(view);
@@ -41,7 +41,7 @@ describeInProcess('memory regions', (backend) => {
     expect(whole.length).toBe(64);
   });
 
-  it('refuse memory that can move or go, and say so', () => {
+  it('refuse memory that can move or disappear, with the reason', () => {
     const { context, protectionDomain } = makeVerbs(backend);
     const map = vi.spyOn(context.driver.management, 'execute');
     // TypeScript's library has no second argument yet.
@@ -73,13 +73,14 @@ describeInProcess('memory regions', (backend) => {
     module.grow(1);
   });
 
-  it('lie over bytes that were on the heap of the runtime, which leave it', () => {
+  it('can cover bytes on the heap of the runtime, which leave it', () => {
     const verbs = makeVerbs(backend);
     const [from, to] = makePair(verbs);
     const small = Uint8Array.of(1, 2, 3);
     const source = from.verbs.protectionDomain.registerMemory(small);
     const target = to.verbs.protectionDomain.registerMemory(new Uint8Array(3), everyRight);
-    const churn = Array.from({ length: 100_000 }, (_, index) => ({ index })); // the heap is collected, and moves
+    // the collector compacts the heap
+    const churn = Array.from({ length: 100_000 }, (_, index) => ({ index }));
     expect(churn.length).toBe(100_000);
     from.queuePair.postSend({
       opcode: Opcode.rdmaWrite,
@@ -93,7 +94,7 @@ describeInProcess('memory regions', (backend) => {
     expect([...target.bytes]).toEqual([1, 2, 3]);
   });
 
-  it('lie over whole pages of the caller that are not of WebAssembly, which nothing takes apart', () => {
+  it('can cover whole pages of the caller outside of WebAssembly, which nothing splits', () => {
     const { protectionDomain } = makeVerbs(backend);
     const pages = new Uint8Array(131_072).fill(5);
     for (let times = 0; times < 2; times++) {
@@ -106,7 +107,7 @@ describeInProcess('memory regions', (backend) => {
     expect(protectionDomain.registerMemory(ofPool).bytes).toEqual(new Uint8Array(ofPool));
   });
 
-  it('refuse contradictory rights before they look at the memory', () => {
+  it('refuse contradictory rights before they access the memory', () => {
     const { context, protectionDomain } = makeVerbs(backend);
     const { device, management } = context.driver;
     const taken = [
@@ -134,13 +135,13 @@ describeInProcess('memory regions', (backend) => {
     }
     expect(() => protectionDomain.registerMemory(memory, 256)).toThrow(RangeError);
     for (const each of taken) expect(each).not.toHaveBeenCalled();
-    structuredClone(memory, { transfer: [memory] }); // it is not held
+    structuredClone(memory, { transfer: [memory] }); // it is not pinned
     expect(memory.byteLength).toBe(0);
   });
 });
 
 describe('a memory region without a key', () => {
-  it('gives back the memory that it would have lain over', () => {
+  it('releases the memory that it would have covered', () => {
     const { context, protectionDomain } = makeVerbs(undefined, { memoryKeys: 16 });
     const { device, limits } = context.driver;
     for (let keys = 0; keys < limits.memoryKeys; keys++) protectionDomain.allocate(64);

@@ -22,7 +22,7 @@ const status = CompletionStatus;
 const { remoteWrite, remoteRead, remoteAtomic, memoryWindowBind, zeroBased, localWrite } = Access;
 const everyRemoteRight = remoteWrite | remoteRead | remoteAtomic;
 
-/** A peer that reaches, and an owner that has a region of 4 KiB windows of which it may bind. */
+/** A peer that accesses memory, and an owner with a region of 4 KiB over which it may bind windows. */
 interface Scene {
   readonly verbs: Verbs;
   readonly peer: End;
@@ -110,7 +110,7 @@ describe('a memory window of type 2', () => {
     expect(reach(scene, key, Opcode.atomicFetchAndAdd, 104)).toBe(status.success);
   });
 
-  it('reaches across the pages of its region', () => {
+  it('covers several pages of its region', () => {
     const scene = makeScene();
     const region = scene.verbs.protectionDomain.allocate(40_000, everyRight | memoryWindowBind);
     region.bytes.forEach((_, at) => (region.bytes[at] = (at * 11) & 0xff));
@@ -145,7 +145,7 @@ describe('a memory window of type 2', () => {
     expect(scene.owner.queuePair.query().state).toBe(QueuePairState.error);
   });
 
-  it('is reached by the queue pair that bound it, and no other', () => {
+  it('is accessible through the queue pair that bound it, and no other', () => {
     const scene = makeScene();
     const { key } = bind(scene, scene.verbs.protectionDomain.createMemoryWindow(2));
     const [other] = makePair(scene.verbs);
@@ -153,14 +153,14 @@ describe('a memory window of type 2', () => {
     expect(reach(scene, key)).toBe(status.success);
   });
 
-  it('is no key for local memory', () => {
+  it('has no key for local memory', () => {
     const scene = makeScene();
     const { key } = bind(scene, scene.verbs.protectionDomain.createMemoryWindow(2));
     const gather = [{ ...scene.region.slice(100, 8), localKey: key }];
     expect(outcome(scene.owner, { opcode: Opcode.send, gather }).status).toBe(status.localProtectionError);
   });
 
-  it('has nothing before it is bound', () => {
+  it('gives no access before it is bound', () => {
     const scene = makeScene();
     const window = scene.verbs.protectionDomain.createMemoryWindow(2);
     expect(reach(scene, window.remoteKey)).toBe(status.remoteAccessError);
@@ -216,7 +216,7 @@ describe('a bind', () => {
     expect(reach({ ...scene, peer: makePair(scene.verbs)[0] }, key)).toBe(status.remoteAccessError);
   });
 
-  it('is in the order of its queue pair, and what follows knows it', () => {
+  it('executes in the order of its queue pair, and later work requests see it', () => {
     const scene = makeScene();
     const { owner, peer, region, local, verbs } = scene;
     const windows = [1, 2, 3].map(() => verbs.protectionDomain.createMemoryWindow(2));
@@ -249,7 +249,7 @@ describe('a bind', () => {
     expect(reach(scene, windows[1]!.remoteKey, Opcode.rdmaRead, 0)).toBe(status.remoteAccessError);
   });
 
-  it('is had on unreliable connections too', () => {
+  it('works on unreliable connections too', () => {
     const scene = makeScene({ type: 'UC' });
     const { key, how } = bind(scene, scene.verbs.protectionDomain.createMemoryWindow(2));
     expect(how).toBe(status.success);
@@ -258,7 +258,7 @@ describe('a bind', () => {
     expect([...scene.region.bytes.subarray(100, 108)]).toEqual(Array<number>(8).fill(0x5a));
   });
 
-  it('is flushed in a queue pair that has failed', () => {
+  it('is flushed in a failed queue pair', () => {
     const scene = makeScene();
     const window = scene.verbs.protectionDomain.createMemoryWindow(2);
     scene.owner.queuePair.modify({ state: QueuePairState.error });
@@ -273,7 +273,7 @@ describe('a memory window of type 1', () => {
     signaled: true,
   });
 
-  it('is bound by a verb, again and again, and by no length unbound', () => {
+  it('is bound by a verb, repeatedly, and unbound by length 0', () => {
     const scene = makeScene();
     const { owner, region } = scene;
     const window = scene.verbs.protectionDomain.createMemoryWindow(1);
@@ -301,7 +301,7 @@ describe('a memory window of type 1', () => {
     expect(reach(scene, first, Opcode.rdmaRead, 0)).toBe(status.remoteAccessError);
   });
 
-  it('is reached by every queue pair of its protection domain', () => {
+  it('is accessible through every queue pair of its protection domain', () => {
     const scene = makeScene();
     const window = scene.verbs.protectionDomain.createMemoryWindow(1);
     const key = scene.owner.queuePair.bindMemoryWindow(window, options(scene, 0));
@@ -312,7 +312,7 @@ describe('a memory window of type 1', () => {
     expect(reach({ ...scene, peer: stranger }, key, Opcode.rdmaRead, 0)).toBe(status.remoteAccessError);
   });
 
-  it('cannot begin with 0, and is not taken back by an invalidate', () => {
+  it('cannot start at address 0, and cannot be invalidated', () => {
     const scene = makeScene();
     const window = scene.verbs.protectionDomain.createMemoryWindow(1);
     const key = scene.owner.queuePair.bindMemoryWindow(window, options(scene, 0));
@@ -326,7 +326,7 @@ describe('a memory window of type 1', () => {
     expect(settle(owner)).toMatchObject([{ status: status.memoryWindowBindError }]);
   });
 
-  it('is not for postSend alone: one of type 2 is not bound by the verb', () => {
+  it('differs from type 2, which the verb does not bind', () => {
     const scene = makeScene();
     const window = scene.verbs.protectionDomain.createMemoryWindow(2);
     expect(() => scene.owner.queuePair.bindMemoryWindow(window, options(scene, 0))).toThrow(
@@ -441,7 +441,7 @@ describe('a SEND with invalidate', () => {
   });
 });
 
-describe('taking a key back', () => {
+describe('invalidating a key', () => {
   const ways: Readonly<Record<string, (scene: Scene, window: MemoryWindow, key: number) => void>> = {
     'local invalidate': ({ owner }, _, invalidateKey) =>
       owner.queuePair.postSend({ opcode: Opcode.localInvalidate, invalidateKey, signaled: true }),
@@ -468,7 +468,7 @@ describe('taking a key back', () => {
       takeBack(scene, window, key);
       const completions = settle(peer);
       const read = completions.find(({ wrId }) => wrId === 77)!;
-      // It has begun, or has come too late: never is a part of it answered.
+      // It has either begun or arrived too late: it is never answered in part.
       if (steps > 0) expect(read.status, `${steps} steps`).toBe(status.success);
       if (read.status === status.success) expect(local.bytes).toEqual(region.bytes);
       else expect(read.status).toBe(status.remoteAccessError);
@@ -494,7 +494,7 @@ describe('windows and the objects around them', () => {
     scene.region.close();
   });
 
-  it('a protection domain is not closed while it has windows, and a window is closed once', () => {
+  it('a protection domain cannot be closed while it has windows, and a window is closed once', () => {
     const { context } = makeVerbs();
     const protectionDomain = context.createProtectionDomain();
     const window = protectionDomain.createMemoryWindow(1);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const program = fileURLToPath(new URL('moved_program.mjs', import.meta.url));
 const library = fileURLToPath(new URL('../../dist/lib/index.js', import.meta.url));
-// Node 20 has it behind a flag, which later versions do not know.
+// Node 20 needs a flag for it, which later versions do not know.
 const flags = 'transfer' in ArrayBuffer.prototype ? [] : ['--harmony-rab-gsab-transfer'];
 
 function run(way: string): unknown {
@@ -12,17 +12,17 @@ function run(way: string): unknown {
 }
 
 describe('memory and ArrayBuffer.prototype.transfer', () => {
-  it('that was allocated stays as long as the buffer that it was moved to', () => {
+  it('that was allocated lives as long as the buffer to which it was moved', () => {
     expect(run('allocated')).toEqual({ left: 0, sum: 7 * 8192 });
   });
 
-  it('that was registered is not moved', () => {
+  it('that was registered cannot be moved', () => {
     const refusal =
       'TypeError: the memory of this ArrayBuffer was registered, and cannot be moved; use slice(), which copies';
     expect(run('registered')).toEqual({ refusals: [refusal, refusal], left: 8192 });
   });
 
-  it('that could be moved as it is frozen is refused, and not mapped any more', () => {
+  it('that could be moved because it is frozen is refused and unmapped', () => {
     const { refusals, mapped } = run('frozen') as { refusals: string[]; mapped: number };
     expect(mapped).toBe(1);
     expect(refusals).toEqual([

@@ -1,4 +1,4 @@
-// Moves memory that a device reaches to other ArrayBuffers, and says what it sees.
+// Moves memory that the device reaches to other ArrayBuffers, and prints the results.
 const [library, way] = process.argv.slice(2);
 const { openDevice, Access } = await import(library);
 const domain = openDevice('emu:').createProtectionDomain();

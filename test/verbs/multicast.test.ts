@@ -47,7 +47,7 @@ function listen(...stations: readonly Station[]): void {
 }
 
 /** The first byte of the datagram that each has received, or nothing. */
-function heard(...stations: readonly Station[]): (number | undefined)[] {
+function received(...stations: readonly Station[]): (number | undefined)[] {
   return stations.map(({ verbs: { board, completionQueue }, region }) => {
     board.runUntilIdle();
     const completions = Array.from({ length: 4 }, () => new Completion());
@@ -58,7 +58,7 @@ function heard(...stations: readonly Station[]): (number | undefined)[] {
 }
 
 describe.each(kinds)('a multicast group of %s', (kind) => {
-  it('is heard by each member, on the sender’s board and on others, the sender too', () => {
+  it('reaches each member, on the sender’s board and on others, including the sender', () => {
     const fabric = `multicast-${randomUUID()}`;
     const [near, far] = [1, 2].map(() => makeVerbs(stepped, { fabric, queuePairs: 32 }));
     const from = makeStation(near!);
@@ -71,23 +71,23 @@ describe.each(kinds)('a multicast group of %s', (kind) => {
     for (const { queuePair } of others) queuePair.attachMulticast(bytesOf(`ff${'0'.repeat(29)}1`));
     listen(...members, ...others);
     send(from, addressOf(from, kind), 7);
-    expect(heard(...members, ...others)).toEqual([7, 7, 7, 7, undefined, undefined]);
+    expect(received(...members, ...others)).toEqual([7, 7, 7, 7, undefined, undefined]);
     members[2]!.queuePair.detachMulticast(groups[kind]);
     members[3]!.queuePair.close();
     listen(...members.slice(0, 2));
     send(from, addressOf(from, kind), 8);
-    expect(heard(...members.slice(0, 3))).toEqual([8, 8, undefined]);
+    expect(received(...members.slice(0, 3))).toEqual([8, 8, undefined]);
     for (const { context } of [near!, far!]) expect(context.queryPort(1)).toMatchObject({ badQueueKeys: 0 });
   });
 
-  it('is lost by a member alone that has no receive, or another Q_Key', () => {
+  it('is lost only by a member without a receive, or with another Q_Key', () => {
     const verbs = makeVerbs(stepped, { queuePairs: 32 });
     const from = makeStation(verbs);
     const members = [makeStation(verbs), makeStation(verbs, queueKey + 1), makeStation(verbs)];
     for (const { queuePair } of members) queuePair.attachMulticast(groups[kind]);
     listen(members[1]!, members[2]!);
     send(from, addressOf(from, kind), 9);
-    expect(heard(...members)).toEqual([undefined, undefined, 9]);
+    expect(received(...members)).toEqual([undefined, undefined, 9]);
     expect(verbs.context.queryPort(1).badQueueKeys).toBe(1);
     expect(from.verbs.context.queryPort(1).badPartitionKeys).toBe(0);
   });
@@ -101,7 +101,7 @@ it('a group on InfiniBand has a multicast LID', () => {
   far!.queuePair.attachMulticast(groups.ipv6);
   listen(far!);
   send(near!, addressOf(near!, 'ipv6', 0xc001), 3);
-  expect(heard(far!)).toEqual([3]);
+  expect(received(far!)).toEqual([3]);
 });
 
 describe('attaching', () => {
@@ -117,7 +117,7 @@ describe('attaching', () => {
     );
   });
 
-  it('has 256 places, which come free when a queue pair is closed', () => {
+  it('has 256 places, which are freed when a queue pair is closed', () => {
     const verbs = makeVerbs();
     const [first, second] = [makeStation(verbs), makeStation(verbs)];
     const group = (index: number): Uint8Array =>
@@ -130,6 +130,6 @@ describe('attaching', () => {
     second.queuePair.attachMulticast(group(0));
     listen(second);
     send(second, addressOf(second, 'ipv6'));
-    expect(heard(second)).toEqual([undefined]);
+    expect(received(second)).toEqual([undefined]);
   });
 });

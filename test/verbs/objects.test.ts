@@ -8,7 +8,7 @@ const failing = (code: string, message: RegExp): unknown =>
   expect.objectContaining({ code, message: expect.stringMatching(message) as string });
 
 describe('verbs objects', () => {
-  it('are not closed while others are made of them', () => {
+  it('cannot be closed while others depend on them', () => {
     const verbs = makeVerbs();
     const { context, protectionDomain, completionQueue } = verbs;
     const region = protectionDomain.allocate(4096);
@@ -28,7 +28,7 @@ describe('verbs objects', () => {
     expect(context.closed).toBe(true);
   });
 
-  it('close once, and refuse to be used then', () => {
+  it('close once, and cannot be used afterwards', () => {
     const verbs = makeVerbs();
     const { context, protectionDomain, completionQueue } = verbs;
     const queuePair = makeQueuePair(verbs);
@@ -71,7 +71,7 @@ describe('verbs objects', () => {
     expect(region.bytes.length).toBe(0);
   });
 
-  it('close when the device is gone', () => {
+  it('can be closed when the device is gone', () => {
     const verbs = makeVerbs();
     const queuePair = makeQueuePair(verbs);
     verbs.board.inject({ kind: 'read_all_ones', count: 0 });
@@ -81,7 +81,7 @@ describe('verbs objects', () => {
     expect([queuePair, verbs.protectionDomain, verbs.context].every(({ closed }) => closed)).toBe(true);
   });
 
-  it('of one context are not used with those of another', () => {
+  it('of one context cannot be used with those of another', () => {
     const verbs = makeVerbs();
     const other = makeVerbs();
     expect(() =>
@@ -93,7 +93,7 @@ describe('verbs objects', () => {
     ).toThrow(failing('EINVAL', /same context/));
   });
 
-  it('are verbs of libibverbs spelled out, on a device string too', () => {
+  it('have the verbs of libibverbs with their full names, on a device string too', () => {
     using context = closing(openDevice('emu:?progress=stepped'));
     const { limits } = context.queryDevice();
     expect(limits.memoryKeys).toBe(65_535);

@@ -74,7 +74,7 @@ describeConnections('a reliable connection', (place) => {
     }
   });
 
-  it('carries inline data, which is the caller’s again at once', () => {
+  it('carries inline data, which the caller may reuse at once', () => {
     const { client, server, complete } = makeConnection(place);
     const target = server.protectionDomain.allocate(256);
     for (const length of [0, 1, 8, 63, 64, 255, 256]) {
@@ -89,7 +89,7 @@ describeConnections('a reliable connection', (place) => {
     }
   });
 
-  it('writes and reads memory of the peer, without its doing', () => {
+  it('writes and reads memory of the peer without a call there', () => {
     const { client, server, complete, rest } = makeConnection(place);
     const here = patterned(client, 8192, 3);
     const there = patterned(server, 8192, 5);
@@ -110,7 +110,7 @@ describeConnections('a reliable connection', (place) => {
     expect(server.completionQueue.driver.hasCompletion).toBe(false);
   });
 
-  it('takes a receive for an RDMA WRITE with immediate, and not its scatter list', () => {
+  it('takes a receive for an RDMA WRITE with immediate, but does not use its scatter list', () => {
     const { client, server, complete } = makeConnection(place);
     const here = patterned(client, 4096, 3);
     const there = server.protectionDomain.allocate(4096, 0xf);
@@ -181,7 +181,7 @@ describeConnections('a reliable connection', (place) => {
     expect([...words].filter((_, index) => index !== 3)).toEqual(Array<bigint>(7).fill(0n));
   });
 
-  it('keeps the order of work requests: a READ behind a WRITE sees it, a fenced WRITE waits for the READ', () => {
+  it('keeps the order of work requests: a READ sees an earlier WRITE, a fenced WRITE waits for an earlier READ', () => {
     const { client, server, complete } = makeConnection(place);
     const here = client.protectionDomain.allocate(4096);
     const there = server.protectionDomain.allocate(4096, 0xf);
@@ -208,7 +208,7 @@ describeConnections('a reliable connection', (place) => {
 describeConnections(
   'a reliable connection',
   (place) => {
-    it('reaches memory of the caller, for what it was registered for', () => {
+    it('accesses memory of the caller with its registered rights', () => {
       const { client, server, complete } = makeConnection(place);
       const data = Uint8Array.from({ length: 6000 }, (_, at) => at * 3);
       const readOnly = client.protectionDomain.registerMemory(data, Access.remoteRead);
@@ -313,7 +313,7 @@ describe('gather and scatter lists', () => {
 });
 
 describe('many work requests', () => {
-  it('complete in order, each with its wrId, whatever their kind', () => {
+  it('complete in order, each with its wrId, for all kinds', () => {
     const kind = fc.constantFrom('send', 'inline', 'write', 'read', 'add');
     const { client, server, complete } = makeConnection({ backend: stepped, boards: 1 });
     const source = patterned(client, 4096, 2);

@@ -1,4 +1,4 @@
-// Opens and closes a device over and over, and says what the process holds after the first fifth, and at the end.
+// Opens and closes a device again and again, and prints the resources of the process after the first fifth and at the end.
 import { holdings } from './holdings.mjs';
 
 const { Completion, Opcode, QueuePairState, openDevice } = await import(
@@ -10,7 +10,7 @@ const device = `emu:?progress=${progress}&queuePairs=16&pageTableEntries=1024&me
 const foreign = new Uint8Array(5000);
 const completion = [new Completion()];
 
-/** All that a device is opened for, once. */
+/** Uses each purpose of an open device once. */
 function use() {
   const context = openDevice(device);
   const protectionDomain = context.createProtectionDomain();
@@ -40,7 +40,7 @@ async function run(count) {
   }
 }
 
-await run(Number(times) / 5); // until the runtime has grown to what it needs
+await run(Number(times) / 5); // until the runtime has allocated what it needs
 const early = await holdings();
 await run((Number(times) * 4) / 5);
 process.stdout.write(JSON.stringify({ early, late: await holdings() }));

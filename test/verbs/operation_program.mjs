@@ -1,4 +1,4 @@
-// Posts and polls a million operations, and says by how much its heap grew, and how often garbage was collected.
+// Posts and polls a million operations, and prints the growth of its heap and the number of garbage collections.
 import { PerformanceObserver } from 'node:perf_hooks';
 
 const { Completion, Opcode, openDevice } = await import(
@@ -19,7 +19,7 @@ const batch = [write, { ...inline, immediateData: 5, opcode: Opcode.sendWithImme
 const receive = { scatter: [slice], wrId: 0 };
 const receives = [receive, receive];
 const completions = Array.from({ length: 16 }, () => new Completion());
-const sum = new Float64Array(1); // a variable would be garbage each time
+const sum = new Float64Array(1); // a plain variable would create garbage each time
 
 function take(count) {
   for (let left = count; left > 0;) {
@@ -29,7 +29,7 @@ function take(count) {
   }
 }
 
-/** Eight work requests at a turn, and their completions. */
+/** Eight work requests per turn, and their completions. */
 function run(count) {
   for (let done = 0; done < count; done += 8) {
     write.wrId = done;
@@ -44,7 +44,7 @@ function run(count) {
   }
 }
 
-run(100_000); // until it is compiled
+run(100_000); // until the loop is compiled
 globalThis.gc();
 let collections = 0;
 const observer = new PerformanceObserver((list) => (collections += list.getEntries().length));

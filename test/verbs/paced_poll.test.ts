@@ -12,7 +12,7 @@ import { loadTestAddon } from '../helpers/test_addon.ts';
 
 const microsecond = 1e-3; // in milliseconds
 
-/** Something that is written a time after it is asked for; each look at the clock takes 10 ns. */
+/** An entry that is written some time after it is requested; each reading of the clock takes 10 ns. */
 class Entries {
   time = 0;
   looks = 0;
@@ -50,7 +50,7 @@ describe('a paced poll', () => {
     expect(Math.max(...delays[0]!)).toBe(2000);
   });
 
-  it('looks once where most entries have come, and follows them', () => {
+  it('polls once when most entries have arrived, and follows their latency', () => {
     const entries = new Entries();
     const poll = new PacedPoll(false, entries.now);
     const random = new Random(5);
@@ -61,11 +61,11 @@ describe('a paced poll', () => {
         expect(poll.run(entries, [], {})).toBe(1);
         if (times >= 2000) looks += entries.looks;
       }
-      expect(looks / 2000).toBeLessThan(1.5); // one who looks all the time does so every 60 ns
+      expect(looks / 2000).toBeLessThan(1.5); // continuous polling looks every 60 ns
     }
   });
 
-  it('looks all the time where polling drives the device', () => {
+  it('polls continuously if polling drives the device', () => {
     const entries = new Entries();
     const poll = new PacedPoll(true, entries.now);
     for (let times = 0; times < 100; times++) {
@@ -75,7 +75,7 @@ describe('a paced poll', () => {
     }
   });
 
-  it('gives up when the time is up, and looks at least once', () => {
+  it('gives up when the time is over, and polls at least once', () => {
     const entries = new Entries();
     const poll = new PacedPoll(false, entries.now);
     entries.ask(Infinity);
@@ -86,7 +86,7 @@ describe('a paced poll', () => {
     expect(entries.time - begin).toBeCloseTo(0.5, 3);
   });
 
-  it('refuses a time that would hold the event loop', () => {
+  it('refuses a time that would block the event loop', () => {
     const entries = new Entries();
     const poll = new PacedPoll(false, entries.now);
     for (const timeout of [-1, 1001, Number.NaN, Infinity])
@@ -96,7 +96,7 @@ describe('a paced poll', () => {
   });
 });
 
-/** Polls until there is something: a busy machine may not come to it in the time of one poll. */
+/** Polls until there is an entry, because a busy machine may exceed the time of one poll. */
 function untilThere(poll: () => number): number {
   const givenUp = performance.now() + 60_000;
   for (;;) {
@@ -106,7 +106,7 @@ function untilThere(poll: () => number): number {
 }
 
 describeOnBackends('pollPaced and pollKicksPaced', (backend) => {
-  it('take the completion and the kick of what was posted', () => {
+  it('return the completion and the kick of a posted work request', () => {
     const verbs = makeVerbs(backend);
     const { context } = verbs;
     const [from, to] = makePair(verbs);

@@ -41,7 +41,7 @@ describeOnBackends('a port', (backend) => {
 });
 
 describe('a port that the control function switches off and on', () => {
-  it('is down, and active again: every function hears of it', () => {
+  it('goes down, and becomes active again: every function gets an event', () => {
     const { board, context } = makeVerbs(undefined, { ports: 2 });
     const guest = openDevice(board.open(1));
     const { offset, stride } = registerNamed(blockNamed('control'), 'port_control');

@@ -24,7 +24,7 @@ describe('postReceive', () => {
     expect(queuePair.driver.receiveQueue!.outstanding).toBe(0);
   });
 
-  it('says when the queue is full or a list too long, and how many of a batch it took', () => {
+  it('reports a full queue or a list that is too long, and how many of a batch it has posted', () => {
     const verbs = makeVerbs();
     const queuePair = makeQueuePair(verbs, { maxReceiveWorkRequests: 4, maxScatterEntries: 1 });
     queuePair.modify({ state: QueuePairState.init, partitionKeyIndex: 0, port: 1, accessFlags: 0 });

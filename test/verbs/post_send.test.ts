@@ -49,7 +49,7 @@ describe('postSend', () => {
     expect(() => queuePair.postSend({ opcode: Opcode.send })).toThrow(/is in QueuePairState.init/);
   });
 
-  it('says when the queue is full, and how many of a batch it took', () => {
+  it('reports a full queue, and how many of a batch it has posted', () => {
     const verbs = makeVerbs();
     const queuePair = makeQueuePair(verbs, { maxSendWorkRequests: 4 });
     queuePair.modify({ state: QueuePairState.error });
@@ -80,7 +80,7 @@ describe('postSend', () => {
     expect(completions[0]!.wrId).toBe(4);
   });
 
-  it('has the whole completion queue when those of a former queue pair were left out', () => {
+  it('can use the whole completion queue after completions of a former queue pair were skipped', () => {
     const verbs = makeVerbs();
     const { board, completionQueue } = verbs;
     const requests = Array.from({ length: completionQueue.capacity }, () => ({ opcode: Opcode.send }));
@@ -95,7 +95,7 @@ describe('postSend', () => {
     expect(completionQueue.poll(completions)).toBe(requests.length);
   });
 
-  it('keeps nothing of its arguments', () => {
+  it('keeps no reference to its arguments', () => {
     const verbs = makeVerbs();
     const queuePair = makeFailedQueuePair(verbs);
     const request = { opcode: Opcode.send as Opcode, wrId: 5, inlineData: Uint8Array.of(1, 2, 3) };

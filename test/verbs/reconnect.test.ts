@@ -7,11 +7,11 @@ import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const { success } = CompletionStatus;
 const bytes = 2000; // two packets
-/** Ticks that the packets of the first connection are on their way. */
+/** Ticks that the packets of the first connection are in flight. */
 const late = 1_000_000;
 const rounds = 4;
 
-/** Two ends on boards of their own, and the memory of each. */
+/** Two ends on separate boards, and the memory of each. */
 class Scene {
   ends: readonly [End, End];
   readonly memories: readonly ReturnType<typeof makeMemory>[];
@@ -30,7 +30,7 @@ class Scene {
     connect(other, one, { ...options, type: this.type });
   }
 
-  /** Its queue pairs are reset, or closed, and others made at their places. */
+  /** Resets its queue pairs, or closes them and creates others. */
   disconnect(isNew: boolean): void {
     for (const { queuePair } of this.ends) {
       if (isNew) queuePair.close();
@@ -56,7 +56,7 @@ class Scene {
     this.ends[0].queuePair.postSend(request);
   }
 
-  /** A message whose bytes are all `byte`, which is done, and brought all of them to the other side. */
+  /** A completed message whose bytes are all `byte` and have all arrived. */
   expectWhole(opcode: Opcode, byte: number): void {
     const [from, to] = opcode === Opcode.rdmaRead ? [1, 0] : [0, 1];
     this.memories[from]!.data.fill(byte);
@@ -74,7 +74,7 @@ describe.each([
   ['new queue pairs of RC', 'RC', true, [Opcode.send, Opcode.rdmaWrite, Opcode.rdmaRead]],
   ['new queue pairs of UC', 'UC', true, [Opcode.send, Opcode.rdmaWrite]],
 ] as const)('a second connection of %s', (_, type, isNew, opcodes) => {
-  it.each(['requests', 'responses'] as const)('is not hurt by %s of the first that come late', (lane) => {
+  it.each(['requests', 'responses'] as const)('is not harmed by late %s of the first', (lane) => {
     const scene = new Scene(type);
     const { memories } = scene;
     const { board } = scene.ends[0].verbs;
@@ -90,12 +90,12 @@ describe.each([
     scene.disconnect(isNew);
     const { ends } = scene;
     for (const [index, { verbs }] of ends.entries()) {
-      verbs.board.impair({}); // what is sent now overtakes what is on its way
+      verbs.board.impair({}); // new packets now overtake those in flight
       verbs.board.clearImpairments(delays[index]);
     }
     scene.connect({ timeout: 0, sendPsn: 0x80_0000, receivePsn: 0x80_0000 });
     for (let round = 0; round < rounds; round++) {
-      // Half a message of the second connection is there when they come.
+      // Half a message of the second connection has arrived before the late packets.
       if (round === rounds / 2) {
         memories[0]!.data.fill(99);
         scene.postReceive();

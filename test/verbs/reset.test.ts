@@ -41,7 +41,7 @@ it('a function closed in the middle of its messages leaves no residue, and other
   for (let times = 0; times < 3; times++) sendUnanswered(guest);
   board.step(1000);
   expect(creditsOf(control)).not.toEqual(free);
-  guest.context.driver.close(); // as when its process ends: nothing is unmade before
+  guest.context.driver.close(); // as when its process ends: no object is closed first
   expect(creditsOf(control)).toEqual(free);
   to.queuePair.postReceive({});
   from.queuePair.postSend({ opcode: Opcode.send, signaled: true });

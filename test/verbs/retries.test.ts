@@ -23,7 +23,9 @@ const receiverNotReadyWait = 640_000;
 const timeout = 4096 * 2 ** 14;
 const options: ConnectOptions = { pathMtu: PathMtu.mtu256, minReceiverNotReadyTimer: 12, timeout: 14 };
 
-/** Two ends of one board, the second not connected yet, and what has left since the last look. */
+/**
+ * Two ends of one board, the second not connected yet, and the packets that have left since the last call.
+ */
 class Stage {
   readonly verbs = makeVerbs();
   readonly from: End;
@@ -71,20 +73,20 @@ class Stage {
       .map(({ opcode, psn }) => [opcode, psn]);
   }
 
-  /** PSNs of the requests that have left, and when. */
+  /** PSNs and times of the requests that have left. */
   requestTimes(): [number, number][] {
     const traced = this.verbs.board.takePackets().filter(({ direction }) => direction === 'out');
     return traced.map(({ data, time }) => [readPacket(data).psn, Number(time)]);
   }
 
-  /** Work queue, identifier and status of what has completed. */
+  /** Work queue, identifier and status of the completions. */
   completed(): [number, number, CompletionStatus][] {
     return settle(this.from).map(({ workQueue, wrId, status }: Completion) => [workQueue, wrId, status]);
   }
 }
 
 describe('a SEND that finds no receive', () => {
-  it('is sent again after the time that the RNR NAK names, and delivered once', () => {
+  it('is retransmitted after the time in the RNR NAK, and delivered once', () => {
     const stage = Stage.connected();
     const { region: target, data } = makeMemory(stage.to, 64);
     stage.send({ inlineData: Uint8Array.of(1, 2, 3) });
@@ -109,7 +111,7 @@ describe('a SEND that finds no receive', () => {
     expect(stage.completed()).toEqual([]);
   });
 
-  it.each([0, 1, 3, 6])('is tried again %i times, and fails this side only', (retries) => {
+  it.each([0, 1, 3, 6])('is retried %i times, and fails this side only', (retries) => {
     const stage = Stage.connected({ receiverNotReadyRetry: retries });
     stage.send({}, {});
     for (let retry = 0; retry < retries; retry++) {
@@ -125,7 +127,7 @@ describe('a SEND that finds no receive', () => {
     expect(stage.to.queuePair.query().state).toBe(QueuePairState.readyToSend);
   });
 
-  it('is tried for ever when the retry count is 7', () => {
+  it('is retried forever if the retry count is 7', () => {
     const stage = Stage.connected({ receiverNotReadyRetry: 7 });
     stage.send({});
     for (let retry = 0; retry < 50; retry++) stage.pass(receiverNotReadyWait);
@@ -135,7 +137,7 @@ describe('a SEND that finds no receive', () => {
     expect(stage.completed()).toHaveLength(2);
   });
 
-  it('has all its retries again after each message that was taken', () => {
+  it('has all its retries again after each received message', () => {
     const stage = Stage.connected({ receiverNotReadyRetry: 1 });
     stage.send(...Array.from({ length: 5 }, () => ({})));
     for (let message = 0; message < 5; message++) {
@@ -149,9 +151,9 @@ describe('a SEND that finds no receive', () => {
     }
   });
 
-  it('has all its retries after losses again once the peer has answered that it is not ready', () => {
+  it('has all its retries after losses again once the peer has answered with RNR NAK', () => {
     const stage = Stage.connected({ receiverNotReadyRetry: 7, retryCount: 1 });
-    setTimeWait(stage.verbs, 1); // the peer goes on with the connection that was
+    setTimeWait(stage.verbs, 1); // the peer continues the existing connection
     for (let round = 0; round < 3; round++) {
       stage.to.queuePair.modify({ state: QueuePairState.reset });
       if (round === 0) stage.send({});
@@ -225,7 +227,7 @@ it('an RDMA WRITE with immediate that finds no receive sends only its last packe
 });
 
 describe('a peer that does not answer', () => {
-  it.each([0, 1, 3, 7])('is asked again %i times, between Ttr and 4 Ttr apart', (retryCount) => {
+  it.each([0, 1, 3, 7])('gets %i retransmissions, between Ttr and 4 Ttr apart', (retryCount) => {
     const stage = new Stage({ retryCount });
     stage.send({}, { signaled: false });
     stage.pass(4 * timeout * (retryCount + 1));
@@ -260,7 +262,7 @@ describe('a peer that does not answer', () => {
     }
   });
 
-  it('because it is not ready yet gets each message once, when it is', () => {
+  it('because it is not ready yet gets each message once, when it is ready', () => {
     const stage = new Stage();
     const remote = makeMemory(stage.to, 8).region.remote();
     const gather = [makeMemory(stage.from, 8).region.slice()];
@@ -283,7 +285,7 @@ describe('a peer that does not answer', () => {
     expect(stage.completed()).toEqual([]);
   });
 
-  it('is waited for for ever when the timeout is 0', () => {
+  it('is awaited forever if the timeout is 0', () => {
     const stage = new Stage({ timeout: 0, retryCount: 0 });
     stage.send({});
     expect(stage.requests()).toHaveLength(1);
@@ -292,7 +294,7 @@ describe('a peer that does not answer', () => {
     expect(stage.completed()).toEqual([]);
   });
 
-  it('costs no other queue pair anything', () => {
+  it('delays no other queue pair', () => {
     const stage = new Stage({ retryCount: 1 });
     const [client, server] = [makeEnd(stage.verbs), makeEnd(stage.verbs)];
     connect(client, server, options);
@@ -314,7 +316,7 @@ describe('a peer that does not answer', () => {
   });
 });
 
-it('an RDMA READ that is interrupted asks for the rest', () => {
+it('an interrupted RDMA READ requests the rest', () => {
   const stage = Stage.connected();
   const packets = 40;
   const bytes = packets * 256 - 9;
@@ -335,7 +337,7 @@ it('an RDMA READ that is interrupted asks for the rest', () => {
     expect(board.step(1)).toBe(1);
     answered += answers();
   }
-  setTimeWait(stage.verbs, 1); // the peer goes on with the connection that was
+  setTimeWait(stage.verbs, 1); // the peer continues the existing connection
   stage.to.queuePair.modify({ state: QueuePairState.reset });
   board.runUntilIdle();
   answered += answers();

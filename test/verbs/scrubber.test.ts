@@ -1,4 +1,4 @@
-// US8804752, data memory and scrubber of hardware linked list queues: bits of data units flip while work goes on.
+// US8804752, data memory and scrubber of hardware linked list queues: bits of data units flip during traffic.
 import { describe, expect, it } from 'vitest';
 
 import { loadAddon } from '../../lib/board/addon.ts';
@@ -28,7 +28,7 @@ interface BitErrors {
   readonly detected: bigint;
 }
 
-/** Of the device, and of its function 0, which alone works. */
+/** Of the device, and of its function 0, the only active one. */
 function bitErrors({ context }: Verbs): BitErrors {
   const counters = readCounters(context.driver.device, ['corrected_bit_errors', 'detected_bit_errors']);
   const of = (underlyingFunction: number | undefined): BitErrors => {
@@ -49,7 +49,7 @@ function eventsOf({ context }: Verbs): DeviceEvent[] {
 const outcomes = (completions: readonly Completion[]): [number, CompletionStatus][] =>
   completions.map(({ wrId, status }) => [wrId, status]);
 
-/** A WRITE whose bytes tell its number, and whether they have arrived. */
+/** A WRITE whose bytes contain its number, and whether they have arrived. */
 function makeWrite([from, to]: readonly [End, End], wrId: number, bytes = 64): [SendRequest, () => boolean] {
   const source = makeMemory(from, bytes, wrId + 1);
   const target = makeMemory(to, bytes, wrId + 2);
@@ -73,7 +73,7 @@ function makeWaiting(verbs: Verbs): End {
 }
 
 describe('scrubber of linked list queues (US8804752)', () => {
-  it('single bits that flip in what waits are corrected while the device is idle, before a second one comes', () => {
+  it('single bit flips in waiting data units are corrected while the device is idle, before a second one occurs', () => {
     const verbs = makeVerbs();
     makeWaiting(verbs);
     const pair = makePair(verbs);
@@ -93,7 +93,7 @@ describe('scrubber of linked list queues (US8804752)', () => {
     expect(verbs.board.verify(false)).toBeUndefined();
   });
 
-  it('a board with bitErrors works on', () => {
+  it('a board with bitErrors keeps working', () => {
     const verbs = makeVerbs(undefined, { bitErrors: 0.02, seed: 3, memoryKeys: 1024 });
     const pair = makePair(verbs);
     const writes = Array.from({ length: 100 }, (_, wrId) => makeWrite(pair, wrId));
@@ -109,7 +109,7 @@ describe('scrubber of linked list queues (US8804752)', () => {
     expect(detected).toBe(0n);
   });
 
-  it('two bits of a message that waits: its queue pair fails, is told why, and flushes; another goes on', () => {
+  it('two bits of a waiting message: its queue pair fails with the reason, and flushes; another one continues', () => {
     const verbs = makeVerbs();
     const waiting = makeWaiting(verbs);
     const pair = makePair(verbs);
@@ -137,10 +137,10 @@ describe('scrubber of linked list queues (US8804752)', () => {
     expect(verbs.board.verify(true)).toBeUndefined();
   });
 
-  it('two bits anywhere, at any time: no work request is lost, no wrong byte, nothing stays held', () => {
+  it('two bits anywhere, at any time: no work request is lost, no byte is wrong, no resource stays held', () => {
     const blocks = new Set<string>();
     for (let seed = 1; seed <= 26; seed++) for (const block of play(seed)) blocks.add(block);
-    // Lists of the others are empty in such traffic: units pass them by.
+    // The lists of other blocks are empty in such traffic, because units bypass them.
     const often = ['completion', 'dma', 'receive', 'response'];
     expect([...blocks]).toEqual(expect.arrayContaining(isRtl ? often : [...often, 'virtualKick']));
   }, 120_000);
@@ -149,7 +149,7 @@ describe('scrubber of linked list queues (US8804752)', () => {
 const pairs = 12;
 const requestsEach = 6;
 
-/** Two bits flip at a time that the seed chooses; gives the blocks that had the data unit. */
+/** Two bits flip at a random time; returns the blocks that held the data unit. */
 function play(seed: number): string[] {
   const random = new Random(seed);
   const made = makeVerbs(undefined, {
@@ -204,7 +204,7 @@ function play(seed: number): string[] {
         `seed ${seed}`,
       ).toBe(true);
   }
-  // The message that is lost in completion is not over: it does not complete with success.
+  // The message that is lost in completion has no end, so it must not complete with success.
   for (const { object, reason } of lost) {
     if (reason !== ListBlock.completion) continue;
     const its = expected.filter(({ pair }) => pair[0].queuePair.number === object);

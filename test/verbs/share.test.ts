@@ -24,7 +24,7 @@ const small = 'queuePairs=64&pageTableEntries=4096';
 describe.each(['shared', 'own'])('a context that is shared with workers, progress %s', (progress) => {
   const open = (options = ''): Context => openDevice(`emu:?progress=${progress}&${small}${options}`);
 
-  it('gives each of them a function of the same board, whose queue pairs can be connected', async () => {
+  it('opens for each of them a function of the same board, whose queue pairs can be connected', async () => {
     const context = closing(open());
     const token = context.share();
     const workers = Array.from({ length: 3 }, () => start(token, 'echoes'));
@@ -52,10 +52,11 @@ describe.each(['shared', 'own'])('a context that is shared with workers, progres
     expect(new Set(functions)).toEqual(new Set([1, 2, 3]));
   });
 
-  it.each(['waits', 'posts'])('is as it was when a worker that %s is terminated', async (way) => {
+  it.each(['waits', 'posts'])('is unchanged after a worker that %s is terminated', async (way) => {
     const context = closing(open('&underlyingFunctions=2'));
     for (let times = 0; times < 3; times++) {
-      // The one function beside the context's is free again each time, or the next worker would fail.
+      // The only function besides the context's is free again each time; otherwise the next worker would
+      // fail.
       const worker = start(context.share(), way);
       expect(await messageOf(worker)).toBe('ready');
       await worker.terminate();
@@ -73,7 +74,7 @@ describe.each(['shared', 'own'])('a context that is shared with workers, progres
 });
 
 describe('a token', () => {
-  it('opens no more contexts than the board has functions, and those that were closed again', () => {
+  it('opens no more contexts than the board has functions, and reopens closed ones', () => {
     const context = closing(openDevice(`emu:?underlyingFunctions=3&${small}`));
     const token = structuredClone(context.share());
     const [first, second] = [Context.from(token), Context.from(token)];
@@ -88,7 +89,7 @@ describe('a token', () => {
     second.close();
   });
 
-  it('of a context that is closed opens nothing', () => {
+  it('of a closed context opens nothing', () => {
     const context = openDevice(`emu:?${small}`);
     const token = context.share();
     context.close();
@@ -96,7 +97,7 @@ describe('a token', () => {
     expect(() => context.share()).toThrow(expect.objectContaining({ code: 'EBADF' }));
   });
 
-  it('is one, and comes from a device string', () => {
+  it('is validated, and comes from a context of a device string', () => {
     for (const wrong of [undefined, null, 'emu:', {}, { device: 5 }]) {
       expect(() => Context.from(wrong as unknown as ContextToken)).toThrow(TypeError);
     }

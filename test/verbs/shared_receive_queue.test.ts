@@ -29,7 +29,7 @@ import { setTimeWait } from '../helpers/time_wait.ts';
 
 const { success, workRequestFlushedError, localLengthError, localProtectionError } = CompletionStatus;
 
-/** A client that sends, and a server that receives from the shared queue; all of one board. */
+/** A client that sends, and a server that receives from the shared queue, on one board. */
 interface Line {
   readonly client: End;
   readonly server: End;
@@ -54,7 +54,7 @@ function eventsOf({ context }: Verbs): DeviceEvent[] {
 const received = (completions: readonly Completion[]): Completion[] =>
   completions.filter(({ workQueue }) => workQueue === 1);
 
-/** Posts receives of `bytes` each, whose wrId is the place of their memory. */
+/** Posts receives of `bytes` each, whose wrId is the index of their memory. */
 function fill(
   queue: SharedReceiveQueue,
   verbs: Verbs,
@@ -137,7 +137,7 @@ describe('a shared receive queue', () => {
     expect([memory(0)[40], memory(1)[40]]).toEqual([5, 6]);
   });
 
-  it('answers RNR NAK while it is empty, and the sender comes again', () => {
+  it('answers RNR NAK while it is empty, and the sender retries', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue();
     const { client, server } = makeLine(verbs, queue);
@@ -149,7 +149,7 @@ describe('a shared receive queue', () => {
     expect(memory(0)[0]).toBe(1);
   });
 
-  it('goes round beyond 2^16 work requests', () => {
+  it('wraps beyond 2^16 work requests', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue({
       maxWorkRequests: 4,
@@ -170,7 +170,7 @@ describe('a shared receive queue', () => {
     }
   });
 
-  it('gets back each place, also where all completions go into the same object', () => {
+  it('reuses each place, also if all completions go into the same object', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 4 });
     const { client } = makeLine(verbs, queue);
@@ -184,7 +184,7 @@ describe('a shared receive queue', () => {
     }
   });
 
-  it('reaches memory of its own protection domain, whatever that of the queue pair', () => {
+  it('uses memory of its own protection domain, whatever that of the queue pair', () => {
     const verbs = makeVerbs();
     const other = { ...verbs, protectionDomain: verbs.context.createProtectionDomain() };
     const queue = other.protectionDomain.createSharedReceiveQueue();
@@ -197,7 +197,7 @@ describe('a shared receive queue', () => {
     expect(received(settle(server))).toMatchObject([{ status: localProtectionError }]);
   });
 
-  it('is full with as many as it was made for, and lists are as long as it was made for', () => {
+  it('holds as many work requests, and as long lists, as requested', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue({
       maxWorkRequests: 4,
@@ -221,7 +221,7 @@ describe('a shared receive queue', () => {
 describe('the limit', () => {
   const reached = EventType.sharedReceiveQueueLimitReached;
 
-  it('raises its event once, when fewer are left, and may be set again', () => {
+  it('raises its event once if fewer are left, and can be set again', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 16 });
     const { client } = makeLine(verbs, queue);
@@ -240,7 +240,7 @@ describe('the limit', () => {
     expect(after()).toMatchObject([0, [{ type: reached, detail: 3n }]]);
   });
 
-  it('counts what was posted since the device looked', () => {
+  it('counts receives posted since the device read the tail', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 32 });
     const { client } = makeLine(verbs, queue);
@@ -282,7 +282,7 @@ describe('the limit', () => {
 });
 
 describe('a queue pair that fails', () => {
-  it('leaves the shared queue to the others, and tells when its last work request is completed', () => {
+  it('leaves the shared queue to the others, and reports when its last work request is complete', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue();
     const [first, second] = [makeLine(verbs, queue), makeLine(verbs, queue)];
@@ -376,7 +376,7 @@ describe.each(['closed', 'reset'] as const)('a queue pair that is %s', (how) => 
     expect(queue.driver.outstanding).toBe(1);
   });
 
-  it('completes what it has taken once, however far it is', () => {
+  it('completes each taken receive once, at any stage', () => {
     const counts = { flushed: 0, untaken: 0 };
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 160 }), fc.boolean(), (steps, reliable) => {
@@ -407,7 +407,7 @@ describe.each(['closed', 'reset'] as const)('a queue pair that is %s', (how) => 
   });
 });
 
-describe('receives that a closed queue pair has left', () => {
+describe('receives left by a closed queue pair', () => {
   it('are free when the completion queue is closed', () => {
     const verbs = makeVerbs();
     const completionQueue = verbs.context.createCompletionQueue({ entries: 16 });
@@ -422,9 +422,9 @@ describe('receives that a closed queue pair has left', () => {
     expect(verbs.context.driver.closedReceivers.size).toBe(0);
   });
 
-  it('are not those of a later queue pair that has its number', () => {
+  it('do not belong to a later queue pair with its number', () => {
     const verbs = makeVerbs(stepped, { queuePairs: 5 });
-    setTimeWait(verbs, 1); // the number is given again as soon as it is free
+    setTimeWait(verbs, 1); // the number is reused as soon as it is free
     const queue = verbs.protectionDomain.createSharedReceiveQueue();
     const { client, server } = makeLine(verbs, queue);
     fill(queue, verbs, 4);
@@ -456,8 +456,8 @@ describe('receives that a closed queue pair has left', () => {
   });
 });
 
-describe('a shared receive queue that contradicts itself', () => {
-  it('is in error with every queue pair that wants something of it, and says so', () => {
+describe('an inconsistent shared receive queue', () => {
+  it('enters error with every queue pair that uses it, and reports it', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 8 });
     const lines = [makeLine(verbs, queue), makeLine(verbs, queue)];
@@ -505,7 +505,7 @@ describe('shared receive queues and the objects around them', () => {
     protectionDomain.close();
   });
 
-  it('are of one context, and of the sizes that the device has', () => {
+  it('belong to one context, and have the sizes that the device supports', () => {
     const verbs = makeVerbs();
     const foreign = makeVerbs().protectionDomain.createSharedReceiveQueue();
     expect(() => makeQueuePair(verbs, {}, 'RC', foreign)).toThrow(
@@ -537,7 +537,7 @@ describe('shared receive queues and the objects around them', () => {
     expect(() => former.driver.query()).toThrow(expect.objectContaining({ code: 'EINVAL' }));
   });
 
-  it('take the receives of their queue pairs', () => {
+  it('provide the receives of their queue pairs', () => {
     const verbs = makeVerbs();
     const { server } = makeLine(verbs, verbs.protectionDomain.createSharedReceiveQueue());
     const slice: MemorySlice = verbs.protectionDomain.allocate(8, everyRight).slice();

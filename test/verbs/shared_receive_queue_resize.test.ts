@@ -8,11 +8,11 @@ import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const slotBytes = 16;
 
-/** Clients that send to servers, who receive from one shared queue; all of one board. */
+/** Clients that send to servers, which receive from one shared queue, on one board. */
 class Lines {
   readonly verbs: Verbs;
   readonly queue: SharedReceiveQueue;
-  /** Of the messages that are received: the work request, and the number that was sent. */
+  /** For each received message: the work request, and the sent number. */
   readonly received: { readonly wrId: number; readonly number: number }[] = [];
   private readonly backend: Backend;
   private readonly clients: readonly End[];
@@ -53,7 +53,7 @@ class Lines {
     return this.posted - this.sent;
   }
 
-  /** Messages that the completion queue still has room for: each completes at both ends. */
+  /** Messages for which the completion queue still has room: each completes at both ends. */
   get room(): number {
     return (
       this.verbs.completionQueue.capacity / 2 -
@@ -61,7 +61,7 @@ class Lines {
     );
   }
 
-  /** Sends so many messages, in turn, and lets them go as far as they go in `steps` steps. */
+  /** Sends this number of messages, in turn, and runs the boards for `steps` steps. */
   send(count: number, steps = 0): void {
     for (let left = count; left > 0; left -= 1) {
       const inlineData = new Uint8Array(slotBytes);
@@ -73,7 +73,7 @@ class Lines {
     if (this.backend === stepped) this.verbs.board.step(steps);
   }
 
-  /** Takes what has been completed; all that was sent, where it is told to wait. */
+  /** Polls the available completions, or waits until all sent messages have completed. */
   take(wait = false): void {
     const completions = Array.from({ length: 16 }, () => new Completion());
     const take = (): boolean => {
@@ -91,7 +91,7 @@ class Lines {
     else take();
   }
 
-  /** Every message was received once, by work requests of one each. */
+  /** Every message was received once, each by its own work request. */
   expectAll(): void {
     this.take(true);
     const inOrder = Array.from({ length: this.sent }, (_, index) => index);
@@ -106,7 +106,7 @@ const refusal = (attribute: string): unknown =>
   expect.objectContaining({ code: 'EINVAL', verb: 'modifySharedReceiveQueue', attribute });
 
 describeOnBackends('a shared receive queue that changes its size', (backend) => {
-  it('becomes larger with what is posted and not received in it, again and again', () => {
+  it('grows repeatedly with posted, unreceived work requests in it', () => {
     const lines = new Lines(backend, 4);
     const { queue } = lines;
     lines.post(4);
@@ -132,7 +132,7 @@ describeOnBackends('a shared receive queue that changes its size', (backend) => 
     lines.expectAll();
   });
 
-  it('becomes smaller, down to what is posted', () => {
+  it('shrinks, down to the posted work requests', () => {
     const lines = new Lines(backend, 64);
     const { queue } = lines;
     lines.post(9);
@@ -156,7 +156,7 @@ describeOnBackends('a shared receive queue that changes its size', (backend) => 
 });
 
 describe('the size of a shared receive queue', () => {
-  it('changes while messages are at any point of their way', () => {
+  it('changes while messages are at any stage', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('post', 'send', 'take', 'size'), fc.nat(40)), {
@@ -182,7 +182,7 @@ describe('the size of a shared receive queue', () => {
     );
   });
 
-  it('is 1 to 32768, no less than the limit that comes with it, and leaves the other limit', () => {
+  it('is 1 to 32768 and at least a new limit, and keeps the old limit', () => {
     const { protectionDomain } = makeVerbs();
     const queue = protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 16, limit: 0 });
     for (const maxWorkRequests of [0, -1, 1.5, 32_769])
@@ -198,7 +198,7 @@ describe('the size of a shared receive queue', () => {
     expect([queue.capacity, queue.query().limit]).toEqual([32_768, 12]);
   });
 
-  it('and the limit change together: a limit that the larger queue alone allows', () => {
+  it('and the limit change together, to a limit that only the larger queue allows', () => {
     const lines = new Lines(stepped, 8);
     lines.post(8);
     lines.queue.modify({ maxWorkRequests: 16, limit: 12 });
@@ -210,7 +210,7 @@ describe('the size of a shared receive queue', () => {
     expect(lines.queue.query().limit).toBe(0);
   });
 
-  it('stays where the device has no pages for a larger one', () => {
+  it('stays if the device has no pages for a larger one', () => {
     const verbs = makeVerbs(stepped, { pageTableEntries: 64 });
     const queue = verbs.protectionDomain.createSharedReceiveQueue({
       maxWorkRequests: 8,

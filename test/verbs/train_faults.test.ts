@@ -1,5 +1,5 @@
-// Faults in the middle of a train of packets or of messages, on boards that work in trains, each on its own or in units of work, and
-// on boards on which a unit of work is one data unit in one block.
+// Faults in the middle of a train of packets or of messages: on boards that work in trains, with their own
+// thread or by units of work, and on boards whose unit of work is one data unit in one block.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
@@ -13,7 +13,7 @@ const { remoteAccessError, remoteOperationError, localProtectionError, success, 
   CompletionStatus;
 const mtu = 1024;
 const train = 16;
-/** Packets, or messages, of a train before the one that fails. */
+/** Packets or messages of a train before the failing one. */
 const before = 4;
 const short = 64;
 const steps = 100_000;
@@ -27,7 +27,7 @@ const places = [
   { name: `${stepped.name}, data unit by data unit`, backend: stepped, inUnits: true },
 ];
 
-describe.each(places)('in the middle of a train, on two boards $name', ({ backend, inUnits }) => {
+describe.each(places)('a fault in the middle of a train, on two boards $name', ({ backend, inUnits }) => {
   function makeEnds(): [End, End] {
     const fabric = randomUUID();
     const [here, there] = [makeVerbs(backend, { fabric }), makeVerbs(backend, { fabric })];
@@ -36,7 +36,7 @@ describe.each(places)('in the middle of a train, on two boards $name', ({ backen
     return makePair(here, options, there);
   }
 
-  /** So many completions, and no more. */
+  /** Expects exactly this number of completions. */
   function complete({ verbs }: End, count: number): [number, CompletionStatus][] {
     const taken: [number, CompletionStatus][] = [];
     const poll = (): boolean => {
@@ -50,7 +50,7 @@ describe.each(places)('in the middle of a train, on two boards $name', ({ backen
     return taken;
   }
 
-  /** One board after the other: what one has sent may be on its way to the other. */
+  /** One board after the other, because packets may be in flight to the other one. */
   function expectRest(ends: readonly End[]): void {
     for (let round = 0; round < 2; round++)
       for (const { verbs } of ends)
@@ -58,7 +58,7 @@ describe.each(places)('in the middle of a train, on two boards $name', ({ backen
     for (const { verbs } of ends) expect(verbs.board.verify(true)).toBeUndefined();
   }
 
-  it('a WRITE with a key that permits none fails, those before it are done, those behind it are not', () => {
+  it('a WRITE with an invalid key fails, earlier ones complete, later ones do not', () => {
     const [from, to] = makeEnds();
     const near = makeMemory(from, short * train, 1);
     const far = makeMemory(to, short * train, 2);

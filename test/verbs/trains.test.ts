@@ -10,7 +10,7 @@ import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 import { readPacket, type WirePacket } from './wire.ts';
 
 const mtu = 1024;
-/** Packets of a train of `dma`, and of those that can wait for the port. */
+/** Maximum packets of a train of `dma`, and packets that can wait for the port. */
 const train = 16;
 /** Commands of a train of `virtual_kick`. */
 const trainOfKicks = 8;
@@ -26,12 +26,12 @@ beforeEach(() => {
   there = makeVerbs(stepped, { fabric });
 });
 
-// Nothing is left in flight: credits, buffers and pins are all back.
+// Nothing is in flight: all credits, buffers and pins have returned.
 afterEach(() => {
   for (const { board } of [here, there]) expect(board.verify(true)).toBeUndefined();
 });
 
-/** Packets that have arrived at a board since its trace was started, of one lane. */
+/** Packets of one lane that have arrived at a board since its trace began. */
 function arrivedAt({ board }: Verbs, lane: 'requests' | 'responses'): WirePacket[] {
   return board
     .takePackets()
@@ -48,7 +48,7 @@ function expectSuccess(done: readonly Completion[], wrIds: readonly number[]): v
 
 interface Long {
   readonly request: SendRequest;
-  /** That the bytes are at both ends. */
+  /** Expects the bytes at both ends. */
   check(): void;
 }
 
@@ -88,7 +88,7 @@ describe('a train of commands', () => {
   const commands = 24;
   const wrIds = Array.from({ length: commands }, (_, index) => index);
 
-  /** One of each of as many queue pairs, so that all of them wait in collect buffers. */
+  /** One command of each of several queue pairs, so that all of them wait in collect buffers. */
   function post(): { ends: [End, End][]; check: () => void } {
     const ends = wrIds.map(() => makePair(here, options, there));
     const near = makeMemory(ends[0]![0], 4 * commands, 1);
@@ -104,7 +104,7 @@ describe('a train of commands', () => {
     return { ends, check: () => expect(Buffer.compare(near.data, far.data)).toBe(0) };
   }
 
-  it('is of eight at most, and each command is executed once, in order', () => {
+  it('has at most eight commands, each executed once, in order', () => {
     const { device } = here.context.driver;
     const leftOf = (block: string): number => dataUnitsOf(device).get(block)!;
     const before = dataUnitsOf(device);
@@ -127,7 +127,7 @@ describe('a train of commands', () => {
       expect(leftOf(block) - before.get(block)!, block).toBe(commands);
   });
 
-  it.each([0, 3, 7, 8, 20])('loses none when the request %i is lost on its way', (nth) => {
+  it.each([0, 3, 7, 8, 20])('loses no command if the request %i is lost on its way', (nth) => {
     const rule = there.board.impair({ lane: 'requests', nth, count: 1, loss: 1 });
     const { ends, check } = post();
     const [from] = ends[0]!;
@@ -141,7 +141,7 @@ describe('a train of commands', () => {
   });
 });
 
-/** Completions after the ACK timeout, if there are any. */
+/** Completions after the ACK timeout, if any. */
 function later(end: End): Completion[] {
   end.verbs.board.advanceTime(4096 * 2 ** 6);
   return settle(end);
@@ -220,12 +220,12 @@ describe('a train of packets', () => {
       ({ destinationQueuePair }) => destinationQueuePair === its.queuePair.number,
     );
     expect(begun).toBeLessThanOrEqual(train);
-    // As long as both have packets.
+    // While both have packets.
     const both = arrived.slice(begun, begun + packets);
     for (const end of [written, its]) expect(longestRun(both, end)).toBeLessThanOrEqual(2);
   });
 
-  it('does not delay a short message by more than what may wait for the port, and a train', () => {
+  it('delays a short message by at most a train and the packets that can wait for the port', () => {
     const many = 1000;
     const [writer, written] = makePair(here, options, there);
     const [sender, receiver] = makePair(here, options, there);
@@ -251,7 +251,7 @@ describe('a message alone', () => {
   it.each([
     ['a SEND', { opcode: Opcode.send }],
     ['a WRITE', { opcode: Opcode.rdmaWrite }],
-  ])('waits in no link: %s takes a step for each time that it comes to a board', (_, { opcode }) => {
+  ])('waits in no link: %s takes one step per visit to a board', (_, { opcode }) => {
     const [from, to] = makePair(here, options, there);
     const near = makeMemory(from, 4, 1);
     const far = makeMemory(to, 4, 2);
@@ -273,7 +273,7 @@ describe('a message alone', () => {
     expect(Buffer.compare(near.data, far.data)).toBe(0);
   });
 
-  it('is acknowledged alone, and with those that come with it', () => {
+  it('is acknowledged alone, and with those that arrive with it', () => {
     const [from, to] = makePair(here, options, there);
     const wrIds = Array.from({ length: train }, (_, index) => index);
     const messages = wrIds.map((wrId) => long(from, to, 1, { wrId }));

@@ -94,7 +94,7 @@ describe.each([1, 2] as const)('a message of 0 B to 1 MiB, over %i board(s)', (b
 });
 
 describe('lists of 1 to 16 entries', () => {
-  it('are where an RDMA WRITE takes its data from, and an RDMA READ puts it', () => {
+  it('are the source of an RDMA WRITE, and the destination of an RDMA READ', () => {
     const { client, server, complete } = makeConnection({ backend: stepped, boards: 1 });
     const room = 16 * 1000;
     const source = client.protectionDomain.allocate(room);
@@ -138,11 +138,11 @@ describe('lists of 1 to 16 entries', () => {
   });
 });
 
-describe('a send queue tells of', () => {
+describe('a send queue reports', () => {
   const send = { opcode: Opcode.rdmaWrite, gather: [] };
   const wrIdsOf = (from: End): number[] => settle(from).map(({ wrId }) => wrId);
 
-  it('what is signaled, and of nothing else', () => {
+  it('signaled work requests, and no others', () => {
     const [from, to] = makePair(makeVerbs());
     const remote = makeMemory(to, 8).region.remote();
     const signaled = fc.array(fc.boolean(), { minLength: 1, maxLength: 60 });
@@ -157,7 +157,7 @@ describe('a send queue tells of', () => {
     );
   });
 
-  it('everything, when the queue pair was made so', () => {
+  it('all work requests, if the queue pair was created so', () => {
     const verbs = makeVerbs();
     const { completionQueue, protectionDomain } = verbs;
     const queuePair = protectionDomain.createQueuePair({

@@ -56,7 +56,7 @@ function run(options: BoardOptions, count: 1 | 2, seed: number): void {
   for (let round = 0; !all.every(({ isDone }) => isDone); round++) {
     if (round === 20_000) throw new Error(`stuck: ${all.map(({ progress }) => progress).join('; ')}`);
     for (const connection of all) if (random.once(3)) connection.act();
-    // Idle: the clock goes on, for those that wait for a receive.
+    // Idle: time advances for work requests that wait for a receive.
     if (first.board.step(random.below(200)) === 0) first.board.advanceTime(20_000);
     for (const side of sides) {
       const taken = side.completionQueue.poll(completions);

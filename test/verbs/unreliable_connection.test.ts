@@ -43,7 +43,7 @@ describeConnections('an unreliable connection', (place) => {
           remote: target.remote(),
         });
         if (opcode === Opcode.rdmaWrite) {
-          // The message that follows it is there behind it.
+          // The next message is received behind it.
           server.queuePair.postReceive({ wrId: index });
           client.queuePair.postSend({ opcode: Opcode.send });
         }
@@ -77,7 +77,7 @@ describeConnections('an unreliable connection', (place) => {
   });
 });
 
-/** Identifier and status of what has completed in a send queue, in a receive queue. */
+/** Identifier and status of the completions of a send queue and of a receive queue. */
 function outcome(end: End): { sent: [number, CompletionStatus][]; received: [number, CompletionStatus][] } {
   const all = settle(end);
   const told = ({ wrId, status }: Completion): [number, CompletionStatus] => [wrId, status];
@@ -90,7 +90,7 @@ function outcome(end: End): { sent: [number, CompletionStatus][]; received: [num
 describe('an unreliable connection', () => {
   const pair = (): [End, End] => makePair(makeVerbs(), { type: 'UC', pathMtu: PathMtu.mtu256 });
 
-  /** A SEND whose first packet leaves, and no other: its list ends in a key that does not exist. */
+  /** A SEND whose first packet leaves, and no other one: its list ends in a nonexistent key. */
   const halfMessage = (from: End, wrId: number): SendRequest => {
     const slice = makeMemory(from, 256).region.slice();
     return { opcode: Opcode.send, wrId, gather: [slice, { ...slice, localKey: slice.localKey ^ 1 }] };
@@ -116,7 +116,7 @@ describe('an unreliable connection', () => {
     ]);
   });
 
-  it('goes to SQE with a work request that fails, receives there, and goes back to RTS', () => {
+  it('enters SQE when a work request fails, receives there, and returns to RTS', () => {
     const [from, to] = pair();
     const { region, data } = makeMemory(to, 1024);
     from.queuePair.postReceive([{ wrId: 20 }, { wrId: 21 }]);
@@ -142,12 +142,12 @@ describe('an unreliable connection', () => {
     expect(from.queuePair.query().state).toBe(readyToSend);
     const { region: source } = makeMemory(from, 300, 9);
     from.queuePair.postSend({ opcode: Opcode.send, wrId: 5, signaled: true, gather: [source.slice()] });
-    // The receive of the message of which a part had arrived is the next one's.
+    // The next message uses the receive of the message of which a part had arrived.
     expect(outcome(from)).toEqual({ sent: [[5, success]], received: [[10, success]] });
     expect(data.subarray(0, 300)).toEqual(source.bytes);
   });
 
-  it('sends what was posted before a work request that fails', () => {
+  it('sends the work requests posted before a failing one', () => {
     const [from, to] = pair();
     const { region } = makeMemory(from, 4096);
     to.queuePair.postReceive({ wrId: 10, scatter: [makeMemory(to, 4096).region.slice()] });

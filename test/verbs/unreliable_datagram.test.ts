@@ -71,7 +71,7 @@ describeConnections('unreliable datagram', (place) => {
     }
   });
 
-  it('puts the header of the network layer before the data', () => {
+  it('stores the network layer header before the data', () => {
     const { from, to, complete } = makeStations(place);
     const gid = (index: number): [Uint8Array, Uint8Array] => [
       from.verbs.context.queryGid(1, index),
@@ -111,7 +111,7 @@ describeConnections('unreliable datagram', (place) => {
     }
   });
 
-  it('is answered by way of its completion', () => {
+  it('can be answered from its completion', () => {
     const { from, to, complete } = makeStations(place);
     for (const gidIndex of [0, 1]) {
       to.queuePair.postReceive({ scatter: [to.region.slice(0, 4096)] });
@@ -139,7 +139,7 @@ describeConnections('unreliable datagram', (place) => {
 });
 
 describe.each([1, 2] as const)('an unreliable datagram, boards: %i', (boards) => {
-  it('is dropped where no receive is posted, or the Q_Key is another, and neither end is told', () => {
+  it('is dropped without a receive or with another Q_Key, and neither end gets an error', () => {
     const { from, to, rest } = makeStations({ backend: stepped, boards });
     const destination = destined(to, addressOf(from, to));
     const send = { opcode: Opcode.send, signaled: true, ...destination } as const;
@@ -160,7 +160,7 @@ describe.each([1, 2] as const)('an unreliable datagram, boards: %i', (boards) =>
     expect(to.queuePair.query().state).toBe(QueuePairState.readyToSend);
   });
 
-  it('names one partition: the P_Keys have to be the same, and one of the two a full member', () => {
+  it('names one partition: the P_Keys must match, and at least one must be a full member', () => {
     const { from, to, rest } = makeStations({ backend: stepped, boards });
     const limited = 0x7ffe;
     const full = 0xfffe;
@@ -174,7 +174,7 @@ describe.each([1, 2] as const)('an unreliable datagram, boards: %i', (boards) =>
       [0x8000, 0x8000, false],
     ] as const;
     for (const [sender, receiver, arrives] of tables) {
-      // On one board both have the same table, of which the sender's P_Key is another entry.
+      // On one board both have the same table; the sender's P_Key is another entry of it.
       const own = boards === 1 ? 2 : 1;
       from.verbs.context.setPartitionKey(1, own, sender);
       to.verbs.context.setPartitionKey(1, 1, receiver);
@@ -191,7 +191,7 @@ describe.each([1, 2] as const)('an unreliable datagram, boards: %i', (boards) =>
 describe('unreliable datagram', () => {
   const place = { backend: stepped, boards: 1 } as const;
 
-  it('without GRH, on InfiniBand, leaves the 40 B before its data as they are', () => {
+  it('without GRH, on InfiniBand, leaves the 40 B before its data unchanged', () => {
     const { from, to, rest } = makeStations(place, { linkLayer: 'infiniband' });
     const { localIdentifier } = to.verbs.context.queryPort(1);
     const addressHandle = from.verbs.protectionDomain.createAddressHandle({
@@ -233,7 +233,7 @@ describe('unreliable datagram', () => {
     });
   });
 
-  it('takes the queue pair’s own Q_Key for one with the high bit', () => {
+  it('uses the queue pair’s own Q_Key if the given one has the high bit set', () => {
     const { from, to, rest } = makeStations(place);
     const controlled = 0x8001_0000;
     const [sender, receiver] = [controlled, controlled].map((key) => makeStation(from.verbs, key));
@@ -248,7 +248,7 @@ describe('unreliable datagram', () => {
     };
     expect(send(0xffff_ffff)).toHaveLength(1);
     expect(send(queueKey)).toHaveLength(0);
-    // One of an ordinary queue pair cannot be told to use it.
+    // An ordinary queue pair cannot be set to use a privileged Q_Key.
     from.queuePair.postSend({
       opcode: Opcode.send,
       ...destined(receiver!, addressOf(from, receiver!)),
@@ -258,7 +258,7 @@ describe('unreliable datagram', () => {
     expect(to.verbs.context.queryPort(1).badQueueKeys).toBe(2);
   });
 
-  it('goes to SQE with a datagram that is too long, or has no way, and receives and goes on', () => {
+  it('enters SQE with a datagram that is too long or has no route, still receives, and recovers', () => {
     const { from, to, rest } = makeStations(place);
     const address = addressOf(from, to);
     const there = destined(to, address);
@@ -297,7 +297,7 @@ describe('unreliable datagram', () => {
     }
   });
 
-  it('completes a receive that is too small for GRH and data in error, and goes on', () => {
+  it('completes a receive that is too small for GRH and data in error, and continues', () => {
     const { from, to, rest } = makeStations(place);
     const datagram = { opcode: Opcode.send, inlineData: new Uint8Array(10).fill(1) } as const;
     const there = destined(to, addressOf(from, to));
@@ -316,7 +316,7 @@ describe('unreliable datagram', () => {
     expect(to.queuePair.query().state).toBe(QueuePairState.readyToSend);
   });
 
-  it('asks for all that a datagram needs', () => {
+  it('requires all fields of a datagram', () => {
     const { from, to } = makeStations(place);
     const there = destined(to, addressOf(from, to));
     for (const attribute of ['addressHandle', 'destinationQueuePair', 'queueKey'] as const) {
@@ -333,7 +333,7 @@ describe('unreliable datagram', () => {
 });
 
 describe('address handles', () => {
-  it('are as many as the device has, and of their protection domain', () => {
+  it('are limited by the device, and belong to their protection domain', () => {
     const { context, protectionDomain } = makeVerbs();
     const handles = Array.from({ length: 1023 }, () => protectionDomain.createAddressHandle({ port: 1 }));
     expect(new Set(handles.map(({ number }) => number)).size).toBe(1023);
@@ -350,7 +350,7 @@ describe('address handles', () => {
     );
   });
 
-  it('come free when their function is reset', () => {
+  it('are freed when their function is reset', () => {
     const { board, protectionDomain } = makeVerbs();
     const guest = openDevice(board.open(1));
     const domain = guest.createProtectionDomain();
@@ -362,7 +362,7 @@ describe('address handles', () => {
 });
 
 describe('the P_Key table of a port', () => {
-  it('is the control function’s to write, and every function hears of it', () => {
+  it('is written by the control function only, and every function gets an event', () => {
     const { board, context } = makeVerbs();
     const guest = openDevice(board.open(1));
     expect(() => guest.setPartitionKey(1, 1, 0x8001)).toThrow(expect.objectContaining({ code: 'EPERM' }));

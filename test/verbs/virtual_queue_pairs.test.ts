@@ -25,9 +25,12 @@ import { setTimeWait } from '../helpers/time_wait.ts';
 
 const { success } = CompletionStatus;
 const bytes = 2000; // two packets
-/** Ticks that packets of the first connection are on their way. */
+/** Ticks that packets of the first connection are in flight. */
 const late = 1_000_000;
-/** Nanoseconds: timeout 14 and 7 retries, as connect() has them, detected after twice the timeout, and an RNR timer of 640 µs. */
+/**
+ * Nanoseconds: timeout 14 and 7 retries, as connect() sets them, detected after twice the timeout, and an RNR
+ * timer of 640 µs.
+ */
 const timeWait = 2 * 4096 * 2 ** 14 * 8 + 640_000;
 
 function makeEnds(type: QueuePairType = 'RC', count = 2): End[] {
@@ -56,7 +59,7 @@ describe.each([
   ['UC', 'the same number', false],
   ['UC', 'another number', true],
 ] as const)('a packet of a former connection of %s whose PSN is expected again', (type, how, newNumber) => {
-  it(`is not taken by the next connection of the queue pair, by ${how}`, () => {
+  it(`is not accepted by the next connection of the queue pair, by ${how}`, () => {
     const ends = makeEnds(type) as [End, End];
     const memories = ends.map((end) => makeMemory(end, bytes));
     const [from, to] = ends;
@@ -85,7 +88,7 @@ describe.each([
 });
 
 describe('the number of a queue pair that is reset', () => {
-  it('stays, and is bound to the same peer when its time-wait is over', () => {
+  it('stays, and can connect to the same peer when its time-wait is over', () => {
     const ends = makeEnds() as [End, End];
     const [one, other] = ends;
     const { number } = one.queuePair;
@@ -104,7 +107,7 @@ describe('the number of a queue pair that is reset', () => {
     expect(whyStalled(device, number)!.reasons.join()).not.toContain('is in time-wait');
   });
 
-  it('is bound to another peer at once', () => {
+  it('can connect to another peer at once', () => {
     const ends = makeEnds('RC', 3);
     const [one, other, third] = ends as [End, End, End];
     connectBoth([one, other]);
@@ -116,13 +119,13 @@ describe('the number of a queue pair that is reset', () => {
     third.queuePair.postSend({ opcode: Opcode.send, gather: [region.slice()], signaled: true });
     one.queuePair.postReceive({ scatter: [makeMemory(one, bytes).region.slice()] });
     expect(settle(one)).toMatchObject([{ status: success }]);
-    // Both peers' packets may come now.
+    // Packets of both peers may arrive now.
     reset(one);
     connect(one, other);
     expect(Number(one.verbs.board.now() - begin)).toBeGreaterThanOrEqual(timeWait);
   });
 
-  it('is refused to the same peer while a long time-wait lasts, and the error says for how long', () => {
+  it('cannot connect to the same peer during a long time-wait, and the error names the rest of it', () => {
     const ends = makeEnds() as [End, End];
     const [one, other] = ends;
     connectBoth(ends);
@@ -138,7 +141,7 @@ describe('the number of a queue pair that is reset', () => {
     connect(one, other);
   });
 
-  it('is awaited without holding the event loop, however long its time-wait is', async () => {
+  it('is awaited without blocking the event loop, for any time-wait', async () => {
     const ends = makeEnds() as [End, End];
     const [one, other] = ends;
     const board = one.verbs.board;
@@ -153,7 +156,7 @@ describe('the number of a queue pair that is reset', () => {
       isConnected = true;
     };
     const connected = connectAgain();
-    // Other commands of the function go on, and the queue pair stays as it is.
+    // Other commands of the function continue, and the queue pair keeps its state.
     for (let turn = 0; turn < 10; turn++) await setImmediate();
     expect(isConnected).toBe(false);
     expect(one.queuePair.query().state).toBe(QueuePairState.init);
@@ -189,7 +192,7 @@ describe('the number of a queue pair that is reset', () => {
     await expect(closed).rejects.toMatchObject({ code: 'EBADF' });
   });
 
-  it('is left as it is if the caller has aborted before', async () => {
+  it('is unchanged if the caller has aborted before', async () => {
     const [end] = makeEnds('RC', 1) as [End];
     const given = { state: QueuePairState.init, partitionKeyIndex: 0, port: 1, accessFlags: 0 };
     const gone = new Error('the program ends');
@@ -197,7 +200,7 @@ describe('the number of a queue pair that is reset', () => {
     expect(end.queuePair.query().state).toBe(QueuePairState.reset);
   });
 
-  it('is changed by true and kept by false: nothing else is taken', () => {
+  it('is changed by true and kept by false; other values are refused', () => {
     const [end] = makeEnds('RC', 1) as [End];
     for (const newNumber of [1, 0, 'yes', null, {}] as unknown[]) {
       const error = caught(() => end.queuePair.modify({ state: QueuePairState.reset, newNumber } as never));
@@ -206,7 +209,7 @@ describe('the number of a queue pair that is reset', () => {
     }
   });
 
-  it('is another one where the reset asks for it, and the queue pair is free at once', () => {
+  it('is another one if the reset requests it, and the queue pair is free at once', () => {
     const ends = makeEnds() as [End, End];
     const [one] = ends;
     connectBoth(ends);
@@ -260,7 +263,7 @@ describe('the number of a queue pair that is reset', () => {
 });
 
 describe('numbers in time-wait', () => {
-  it('are those of queue pairs that were connected and are gone, by their end or by a reset of their function', () => {
+  it('are those of connected queue pairs that were destroyed or whose function was reset', () => {
     const ends = makeEnds() as [End, End];
     const [one] = ends;
     const unconnected = makeQueuePair(one.verbs);
@@ -284,7 +287,7 @@ describe('numbers in time-wait', () => {
       };
     }) as [Verbs, Verbs];
     const numbers = makePair(guest).map(({ queuePair }) => queuePair.number);
-    guest.context.driver.close(); // as when its process ends: nothing is unmade before
+    guest.context.driver.close(); // as when its process ends: no object is closed first
     expect(waiting(control)).toBe(2);
     const switches = registerNamed(blockNamed('control'), 'control');
     control.context.driver.device.controlPage!.write32(switches.offset, 2);
@@ -293,7 +296,7 @@ describe('numbers in time-wait', () => {
     expect(observer.timeWaits().map(({ virtualQueuePair }) => virtualQueuePair)).toEqual(numbers);
   });
 
-  it('of all that there are say so, and when the first is free again', () => {
+  it('for all numbers are reported, with the time until the first is free', () => {
     const fabric = `few ${randomUUID()}`;
     const end = makeEnd(makeVerbs(stepped, { fabric, queuePairs: 4 }));
     const peer = makeEnd(makeVerbs(stepped, { fabric }));
@@ -310,7 +313,7 @@ describe('numbers in time-wait', () => {
     expect(numbers.size).toBe(512);
     expect(error).toMatchObject({ code: 'EAGAIN', verb: 'modifyQueuePair', attribute: 'number' });
     expect(error.message).toMatch(/511 numbers, the first for another [45]\.\d+ s/);
-    // It stands where it stood, and goes on when the first is over.
+    // The command keeps its place, and continues when the first number is free.
     expect(end.queuePair.query().state).toBe(QueuePairState.readyToSend);
     end.verbs.board.advanceTime(5_000_000_000);
     reset(end, true);
@@ -318,7 +321,7 @@ describe('numbers in time-wait', () => {
     expect(numbers.has(end.queuePair.number)).toBe(true);
   });
 
-  it('are given to no new queue pair', () => {
+  it('are assigned to no new queue pair', () => {
     const fabric = `few ${randomUUID()}`;
     const verbs = makeVerbs(stepped, { fabric, queuePairs: 3 });
     const peer = makeEnd(makeVerbs(stepped, { fabric }));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { Waiters } from '../../lib/verbs/waiters.ts';
 
-it('waiters are none any more when they were woken, given up, aborted, or out of time', async () => {
+it('waiters are removed when woken, abandoned, aborted or timed out', async () => {
   const waiters = new Waiters();
   const controller = new AbortController();
   const aborted = waiters.wait({ signal: controller.signal });

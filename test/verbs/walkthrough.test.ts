@@ -9,13 +9,13 @@ import { packetsSent, type WirePacket } from './wire.ts';
 const mtu = 256;
 const firstPsn = 201;
 
-/** A work request of the walkthrough, and what it makes on the wire. */
+/** A work request of the walkthrough, and its packets on the wire. */
 interface Row {
   readonly name: string;
   readonly opcode: Opcode;
   readonly bytes: number;
   readonly requestPackets: number;
-  /** PSNs that it takes: an RDMA READ takes one for each response. */
+  /** PSNs that it uses: an RDMA READ uses one for each response. */
   readonly psns: readonly [first: number, last: number];
   readonly nextPsn: number;
   readonly takesReceive: boolean;
@@ -123,7 +123,9 @@ function requestsOf({ opcode, bytes, requestPackets, psns: [first] }: Row, place
   }
 }
 
-/** Answers to a row, the `message`th of its connection: without coalescing, each request packet has its ACK. */
+/**
+ * Answers to a row, the `message`th of its connection: without coalescing, each request packet has its ACK.
+ */
 function answersOf({ opcode, bytes, psns: [first, last] }: Row, message: number): Expected[] {
   const count = last - first + 1;
   return Array.from({ length: count }, (_, index) => {
@@ -156,7 +158,7 @@ function answersOf({ opcode, bytes, psns: [first, last] }: Row, message: number)
       extended: [header],
       payloadBytes: 0,
       ...acknowledged,
-      // The number of messages that are complete.
+      // The number of complete messages.
       messageSequenceNumber: isLast ? message : message - 1,
     };
   });
@@ -206,7 +208,7 @@ const destinedTo = (packets: readonly WirePacket[], { queuePair }: End): WirePac
   packets.filter(({ destinationQueuePair }) => destinationQueuePair === queuePair.number);
 
 describe('the walkthrough of a reliable connection (transport.md)', () => {
-  it('is on the wire packet by packet, when each message waits for the one before', () => {
+  it('is on the wire packet by packet, if each message waits for the previous one', () => {
     const { from, to, requests, place, settled, packets } = makeStage();
     let receives = 0;
     for (const [index, row] of rows.entries()) {
@@ -230,7 +232,7 @@ describe('the walkthrough of a reliable connection (transport.md)', () => {
     }
   });
 
-  it('is the same when all is posted at once: requests stream, each answer follows its request', () => {
+  it('is the same if all are posted at once: requests stream, each answer follows its request', () => {
     const { from, to, requests, place, settled, packets } = makeStage();
     from.queuePair.postSend(requests);
     const completions = settled();
@@ -242,7 +244,8 @@ describe('the walkthrough of a reliable connection (transport.md)', () => {
       const asked = seen
         .slice(0, at)
         .findLast(({ destinationQueuePair }) => destinationQueuePair === to.queuePair.number);
-      // Of those that left before it, the newest is at or behind what it answers, or is the READ that it belongs to.
+      // Of the answers that left before it, the newest is at or behind the PSN that it answers, or belongs to
+      // the READ.
       const [first] = rows.find(({ psns }) => answer.psn <= psns[1])!.psns;
       expect(asked!.psn).toBeGreaterThanOrEqual(
         answer.opcode.startsWith('rdma_read_response') ? first : answer.psn,
@@ -260,7 +263,7 @@ describe('the walkthrough of a reliable connection (transport.md)', () => {
     expect(to.queuePair.query()).toMatchObject({ sendPsn: firstPsn, receivePsn: 275 });
   });
 
-  it('goes on behind the last PSN with 0', () => {
+  it('continues with 0 after the last PSN', () => {
     const verbs = makeVerbs(stepped, { acknowledgeCoalescing: false });
     const psn = 0xff_fffe;
     const [from, to] = [makeEnd(verbs), makeEnd(verbs)];

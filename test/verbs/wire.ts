@@ -7,7 +7,7 @@ const invariantCrcBytes = 4;
 
 /** Fields of a RoCEv2 packet of a reliable connection. */
 export interface WirePacket {
-  /** Of its BTH, as the specification writes it, without the service: `send_first`. */
+  /** The opcode of its BTH in the specification's words, without the service: `send_first`. */
   readonly opcode: string;
   readonly destinationQueuePair: number;
   readonly psn: number;
@@ -27,7 +27,7 @@ export interface WirePacket {
   readonly dmaLength: number | undefined;
 }
 
-/** Packets that left the ports, in order. A packet to an own address comes in as well, and is here once. */
+/** Packets that left the ports, in order. A packet to an own address also arrives, and is listed once. */
 export function packetsSent(packets: readonly PortPacket[]): WirePacket[] {
   return packets.filter(({ direction }) => direction === 'out').map(({ data }) => readPacket(data));
 }

@@ -190,7 +190,7 @@ export class Browser {
     this.unread = messages.pop()!;
     for (const message of messages) {
       const answer = JSON.parse(message) as Answer;
-      if (answer.id === undefined) this.hear(answer);
+      if (answer.id === undefined) this.handle(answer);
       else {
         this.waiting.get(answer.id)?.(answer);
         this.waiting.delete(answer.id);
@@ -198,7 +198,7 @@ export class Browser {
     }
   }
 
-  private hear({ method, params }: Answer): void {
+  private handle({ method, params }: Answer): void {
     const isConsole =
       method === 'Runtime.consoleAPICalled' && (params!['type'] === 'error' || params!['type'] === 'warning');
     const isLog = method === 'Log.entryAdded';

@@ -1,4 +1,4 @@
-// The page of a program's own board: what it is told, and what it may ask for, by a socket as the page opens it.
+// The page of a program's own board: its messages, and its requests, through a socket as the page opens it.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -47,7 +47,7 @@ class Looking {
   }
 
   /** The newest message of a kind that meets a condition. */
-  async hears<Named extends Kind>(
+  async receives<Named extends Kind>(
     kind: Named,
     isIt: (message: Message<Named>) => boolean = () => true,
   ): Promise<Message<Named>> {
@@ -89,20 +89,20 @@ describe("the page of a program's own stepped board", () => {
   it("shows the commands of the program, and the board's time", async () => {
     const { page, board, from, to } = await show({ name: 'bench' });
     const looking = await Looking.at(page);
-    expect(await looking.hears('board')).toMatchObject({ device: 'bench', stepped: true });
-    await looking.hears('state');
+    expect(await looking.receives('board')).toMatchObject({ device: 'bench', stepped: true });
+    await looking.receives('state');
     for (let times = 0; times < 3; times++) post({ from, to });
     board.runUntilIdle();
     board.advanceTime(5_000_000);
-    const { ways } = await looking.hears('ways', ({ kicks }) => kicks > 0);
+    const { ways } = await looking.receives('ways', ({ kicks }) => kicks > 0);
     expect(ways).toHaveLength(3);
     expect(
       ways.every(([owner, , , , , queuePair]) => owner === 1 && queuePair === from.queuePair.number),
     ).toBe(true);
     const { clockFrequency } = from.verbs.context.queryDevice().identity;
     const time = Number(board.now()) / (clockFrequency / 1e9);
-    await looking.hears('state', ({ virtualTime }) => virtualTime === time);
-    const { queuePairs } = await looking.hears('queuePairs');
+    await looking.receives('state', ({ virtualTime }) => virtualTime === time);
+    const { queuePairs } = await looking.receives('queuePairs');
     expect(queuePairs.map(({ number }) => number)).toContain(to.queuePair.number);
   });
 
@@ -111,14 +111,14 @@ describe("the page of a program's own stepped board", () => {
     const looking = await Looking.at(page);
     post({ from, to });
     const { steps: before } = board.counters();
-    await looking.hears('state');
-    await looking.hears('ways');
+    await looking.receives('state');
+    await looking.receives('ways');
     expect(board.counters().steps).toBe(before);
     looking.ask({ kind: 'step', steps: 3 });
     await until(() => board.counters().steps > before, 'steps');
     expect(board.counters().steps).toBeLessThanOrEqual(before + 3);
     looking.ask({ kind: 'pace', stepsPerSecond: 10_000 });
-    await looking.hears('state', ({ pace }) => pace === 10_000);
+    await looking.receives('state', ({ pace }) => pace === 10_000);
     let completions = 0;
     const taken = Array.from({ length: 4 }, () => new Completion());
     await until(() => {
@@ -140,7 +140,7 @@ describe("the page of a program's own stepped board", () => {
     await until(() => steps > 0, 'steps');
     expect(steps).toBe(3);
     looking.ask({ kind: 'pace', stepsPerSecond: 1000 });
-    expect(await looking.hears('end')).toEqual({ kind: 'end', reason: 'fifty' });
+    expect(await looking.receives('end')).toEqual({ kind: 'end', reason: 'fifty' });
     expect(await ended).toMatchObject({ message: 'fifty' });
     expect(steps).toBe(50);
   });
@@ -148,7 +148,7 @@ describe("the page of a program's own stepped board", () => {
   it('closes all its sockets, and leaves the board usable', async () => {
     const { page, board } = await show();
     const looking = await Looking.at(page);
-    await looking.hears('ways');
+    await looking.receives('ways');
     expect(rings()).toBe(3);
     await page.close();
     await page.close();
@@ -175,6 +175,6 @@ describe("the page of a program's own stepped board", () => {
   it('shows only the given function', async () => {
     const { page } = await show({ underlyingFunction: 1 });
     const looking = await Looking.at(page);
-    expect((await looking.hears('board')).functions).toEqual([1]);
+    expect((await looking.receives('board')).functions).toEqual([1]);
   });
 });

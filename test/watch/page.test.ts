@@ -1,4 +1,5 @@
-// The page of hca watch in a headless browser: the board goes as slowly as the page says, in a process of its own.
+// The page of hca watch in a headless browser. The board runs as slowly as the page requests, in a separate
+// process.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { HcaProcess } from '../helpers/hca_process.ts';

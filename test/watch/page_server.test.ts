@@ -116,9 +116,9 @@ describe('the page server', () => {
     expect(listener.pages).toEqual([]);
     const socket = (await socketTo(address, { origin })) as WebSocket;
     const message: PageMessage = { kind: 'end', reason: 'test' };
-    const heard = once(socket, 'message') as Promise<[Buffer]>;
+    const received = once(socket, 'message') as Promise<[Buffer]>;
     listener.pages[0]!.send(message);
-    expect(JSON.parse((await heard)[0].toString())).toEqual(message);
+    expect(JSON.parse((await received)[0].toString())).toEqual(message);
   });
 
   it('listens on loopback only, and limits the number of pages', async () => {
@@ -154,18 +154,18 @@ describe('the page server', () => {
       listener.pages[0]!.send(message);
       if (index % 100 === 0) await new Promise(setImmediate);
     }
-    let heard = 0;
+    let received = 0;
     const end = 'the end';
     const ended = new Promise<void>((resolve) => {
       socket.on('message', (data: Buffer) => {
-        heard += 1;
+        received += 1;
         if (data.toString().includes(end)) resolve();
       });
     });
     socket.resume();
     while (!(await Promise.race([ended.then(() => true), new Promise((resolve) => setTimeout(resolve, 20))])))
       listener.pages[0]!.send({ kind: 'end', reason: end }); // the server sends again once the page has read
-    expect(heard).toBeLessThan(sent / 4);
+    expect(received).toBeLessThan(sent / 4);
   });
 
   it('reports that its port is in use', async () => {

@@ -1,6 +1,6 @@
-// The HCA on a VCU118: the PCIe shell (pcie_shell.tcl), and behind it hca_board. The QSFP cages are held in reset: there is no port in
-// RTL yet. Light emitting diodes: 0 the PCIe link is up, 1 blinks with the clock, 2 changes with every command that ends, 3 with every
-// queue pair that comes out of a queuing structure.
+// The HCA on a VCU118: the PCIe shell (pcie_shell.tcl), and behind it hca_board. The QSFP cages are held in reset, because there is no port
+// in RTL yet. LED 0: the PCIe link is up; LED 1 blinks with the clock; LED 2 changes with every command that ends, LED 3 with every queue
+// pair that comes out of a queuing structure.
 module vcu118 (
     input logic pcie_refclk_p,
     input logic pcie_refclk_n,
@@ -14,11 +14,12 @@ module vcu118 (
     output logic [1:0] qsfp_lpmode,
     output logic [3:0] led
 );
-  localparam int unsigned BEAT_BYTES = 32;  // The shell's: 256 bits.
+  localparam int unsigned BEAT_BYTES = 32;  // 256 bits, the width of the shell.
   localparam int unsigned REGISTER_ADDRESS_WIDTH = 16 + $clog2(hca_spec_pkg::UNDERLYING_FUNCTIONS + 2);
   localparam int unsigned COLLECT_ADDRESS_WIDTH = $clog2(hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS
       * hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STRIDE);
-  localparam logic [63:0] CLOCK_FREQUENCY = 64'd100_000_000;  // As pcie_shell.tcl has the clocking wizard make it. Unit: hertz.
+  // The frequency for which pcie_shell.tcl configures the clocking wizard. Unit: hertz.
+  localparam logic [63:0] CLOCK_FREQUENCY = 64'd100_000_000;
 
   logic clock, reset, link_up, command_ended, command_parity, queue_pair_taken, queue_pair_parity;
   logic [26:0] blink;
@@ -48,8 +49,8 @@ module vcu118 (
   logic [1:0] memory_bresp, memory_rresp;
   localparam logic [1:0] INCREMENTING = 2'b01;
 
-  // Outputs of the shell that are not used here: places in the shell's map above a region, and attributes of bursts, which are all
-  // of the incrementing kind.
+  // Outputs of the shell that this board does not use: address bits above a region, and attributes of bursts, all of which are
+  // incrementing.
   logic unused;
   logic [7:0] interrupt_acknowledge;
   logic [2:0] registers_awprot, registers_arprot, collect_awprot, collect_arprot, collect_arsize;
@@ -70,7 +71,7 @@ module vcu118 (
       .pcie_txn(pcie_tx_n),
       .hca_clock(clock),
       .hca_reset(reset),
-      .interrupt_request('0),  // A vector for each event queue, of which there is none in RTL yet.
+      .interrupt_request('0),  // One vector for each event queue, of which the RTL has none yet.
       .registers_awvalid(register_awvalid),
       .registers_awready(register_awready),
       .registers_wdata(register_wdata),
@@ -101,7 +102,7 @@ module vcu118 (
 
   hca_board #(
       .BEAT_BYTES(BEAT_BYTES),
-      .PORTS(0),  // None in RTL yet.
+      .PORTS(0),  // No port in RTL yet.
       .CLOCK_FREQUENCY(CLOCK_FREQUENCY),
       .BOARD_NAME(256'("811ucv"))  // The first character is the lowest byte.
   ) i_hca_board (

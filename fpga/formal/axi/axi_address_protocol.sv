@@ -1,5 +1,5 @@
-// Rules of the addresses of bursts, of writes and of reads, by AXI4 and AXI4-Lite (AMBA AXI protocol specification, IHI 0022, A3.4.1): an
-// offer stays; a beat is no wider than the data; no burst crosses 4 KiB. Asserted, or assumed of the other side of a proof.
+// Rules for the addresses of write and read bursts of AXI4 and AXI4-Lite (AMBA AXI protocol specification, IHI 0022, A3.4.1): an offer
+// stays; a beat is no wider than the data; no burst crosses 4 KiB. Asserted for one side; a proof assumes them of the other side.
 module axi_address_protocol #(
     parameter int unsigned ADDRESS_WIDTH = 64,
     parameter int unsigned BEAT_BYTES = 64,
@@ -11,8 +11,8 @@ module axi_address_protocol #(
     input logic valid,
     input logic ready,
     input logic [ADDRESS_WIDTH-1:0] address,
-    input logic [7:0] length,  // Beats less one.
-    input logic [2:0] size,  // log2 of the bytes of a beat.
+    input logic [7:0] length,  // Number of beats minus one.
+    input logic [2:0] size,  // log2 of the bytes per beat.
     input logic [USER_WIDTH-1:0] user
 );
   axi_channel_protocol #(.WIDTH(ADDRESS_WIDTH + 11 + USER_WIDTH), .ASSUMED(ASSUMED)) i_channel (

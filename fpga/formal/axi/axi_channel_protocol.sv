@@ -1,5 +1,5 @@
-// The rule of any channel of AXI4, AXI4-Lite and AXI4-Stream (AMBA AXI protocol specification, IHI 0022, A3.2.1): an offer stays
-// until it is taken, and nothing is offered right after a reset. Asserted, or assumed of the other side of a proof.
+// The rule of every channel of AXI4, AXI4-Lite and AXI4-Stream (AMBA AXI protocol specification, IHI 0022, A3.2.1): an offer stays until it
+// is accepted, and nothing is offered right after a reset. Asserted for one side; a proof assumes it of the other side.
 module axi_channel_protocol #(
     parameter int unsigned WIDTH = 1,
     parameter bit ASSUMED = 1'b0
@@ -19,7 +19,7 @@ module axi_channel_protocol #(
     was_held <= !reset && valid && !ready;
     held <= payload;
   end
-  // Reached: an offer that is taken, and one that waits.
+  // Covers: an offer is accepted, and one waits.
   always_ff @(posedge clock)
     if (!reset) begin
       takes : cover (valid && ready);

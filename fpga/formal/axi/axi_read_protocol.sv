@@ -1,13 +1,13 @@
-// Rules of reads by AXI4 and AXI4-Lite (AMBA AXI protocol specification, IHI 0022, A3): a watcher that is given its signals and says
-// where one is broken. In simulation it is bound to blocks (fpga/formal/ports), and all rules are asserted; in a proof those of the other
-// side can be assumed. Bursts have one identifier and are of the incrementing kind.
+// Rules for reads of AXI4 and AXI4-Lite (AMBA AXI protocol specification, IHI 0022, A3): a monitor that gets the signals and reports a
+// violation. In simulation it is bound to blocks (fpga/formal/ports) and asserts all rules; a proof can assume those of the other side.
+// Bursts are incrementing and have one identifier.
 //
-// Addresses and data. AXI4-Lite: length 0, and data are last always.
+// Addresses and data. AXI4-Lite: length 0, and every data beat is the last.
 module axi_read_protocol #(
     parameter int unsigned ADDRESS_WIDTH = 64,
     parameter int unsigned BEAT_BYTES = 64,
     parameter int unsigned USER_WIDTH = 1,
-    parameter int unsigned BURSTS = 16,  // Under way, at most. A power of two.
+    parameter int unsigned BURSTS = 16,  // Maximum in flight. A power of two.
     parameter bit MASTER_ASSUMED = 1'b0,
     parameter bit SLAVE_ASSUMED = 1'b0
 ) (
@@ -68,7 +68,7 @@ module axi_read_protocol #(
         last_agrees : assert (rlast == (beat == length));
       end
   end
-  // Reached: the last beat of several, and of one.
+  // Covers: the last of several beats, and of one.
   always_ff @(posedge clock)
     if (!reset) begin
       ends_several : cover (rvalid && rready && rlast && beat != '0);

@@ -1,5 +1,6 @@
 // Rules of AXI4-Stream (AMBA AXI-Stream protocol specification, IHI 0051, 2.2) for whole packets: bytes without a gap, all bytes of a beat
-// but of the last, one tuser; a beat without bytes is a packet of its own. Asserted, or assumed of the other side of a proof.
+// used except in the last one, one tuser; a beat without bytes is a packet by itself. Asserted for one side; a proof assumes them of the
+// other side.
 module axi_stream_protocol #(
     parameter int unsigned BEAT_BYTES = 64,
     parameter int unsigned USER_WIDTH = 1,
@@ -27,7 +28,7 @@ module axi_stream_protocol #(
     else if (tvalid && tready) in_packet <= !tlast;
     if (tvalid && tready) user <= tuser;
   end
-  // Reached: a packet of several beats, one of one beat, and one whose last beat is not full.
+  // Covers: a packet of several beats, one of one beat, and one whose last beat is not full.
   always_ff @(posedge clock)
     if (!reset && tvalid && tready && tlast) begin
       ends_several : cover (in_packet);

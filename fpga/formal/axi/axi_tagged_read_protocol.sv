@@ -1,11 +1,11 @@
-// Rules of reads by AXI4 whose bursts have identifiers (AMBA AXI protocol specification, IHI 0022, A5): those of one identifier are answered
-// in their order, as axi_read_protocol has it; among those of different ones there is no order.
+// Rules for AXI4 reads whose bursts have identifiers (AMBA AXI protocol specification, IHI 0022, A5): bursts of one identifier are answered
+// in their order, as in axi_read_protocol; bursts of different ones have no order.
 module axi_tagged_read_protocol #(
     parameter int unsigned ADDRESS_WIDTH = 64,
     parameter int unsigned BEAT_BYTES = 64,
     parameter int unsigned USER_WIDTH = 1,
     parameter int unsigned TAG_WIDTH = 1,
-    parameter int unsigned BURSTS = 2  // Of one identifier under way, at most. A power of two.
+    parameter int unsigned BURSTS = 2  // Maximum in flight with one identifier. A power of two.
 ) (
     input logic clock,
     input logic reset,

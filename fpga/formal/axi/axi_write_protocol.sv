@@ -1,13 +1,13 @@
-// Rules of writes by AXI4 and AXI4-Lite (AMBA AXI protocol specification, IHI 0022, A3): a watcher that is given its signals and says
-// where one is broken. In simulation it is bound to blocks (fpga/formal/ports), and all rules are asserted; in a proof those of the other
-// side can be assumed. Bursts have one identifier and are of the incrementing kind.
+// Rules for writes of AXI4 and AXI4-Lite (AMBA AXI protocol specification, IHI 0022, A3): a monitor that gets the signals and reports a
+// violation. In simulation it is bound to blocks (fpga/formal/ports) and asserts all rules; a proof can assume those of the other side.
+// Bursts are incrementing and have one identifier.
 //
-// Addresses, data and responses. AXI4-Lite: length 0, and data are last always.
+// Addresses, data and responses. AXI4-Lite: length 0, and every data beat is the last.
 module axi_write_protocol #(
     parameter int unsigned ADDRESS_WIDTH = 64,
     parameter int unsigned BEAT_BYTES = 64,
     parameter int unsigned USER_WIDTH = 1,
-    parameter int unsigned BURSTS = 16,  // A power of two; one fewer at most may be under way.
+    parameter int unsigned BURSTS = 16,  // A power of two; at most one fewer may be in flight.
     parameter bit MASTER_ASSUMED = 1'b0,
     parameter bit SLAVE_ASSUMED = 1'b0
 ) (
@@ -29,7 +29,8 @@ module axi_write_protocol #(
     input logic bready
 );
   localparam int unsigned BURST_WIDTH = $clog2(BURSTS);
-  localparam int unsigned MOST = BURSTS - 1;  // So that as many addresses ahead are told from data ahead.
+  // One fewer, so that addresses ahead of data and data ahead of addresses stay distinguishable.
+  localparam int unsigned MOST = BURSTS - 1;
 
   axi_address_protocol #(
       .ADDRESS_WIDTH(ADDRESS_WIDTH), .BEAT_BYTES(BEAT_BYTES), .USER_WIDTH(USER_WIDTH), .ASSUMED(MASTER_ASSUMED)
@@ -43,22 +44,22 @@ module axi_write_protocol #(
       .clock(clock), .reset(reset), .valid(bvalid), .ready(bready), .payload(bresp)
   );
 
-  // Bursts are numbered: addresses taken, bursts of data that have ended, responses taken. Data may be ahead of their address.
+  // Bursts are numbered: addresses accepted, data bursts ended, responses accepted. Data may precede their address.
   logic [BURST_WIDTH:0] addressed, ended, answered, ahead, behind;
   logic [7:0] lengths[BURSTS];
   logic [7:0] beats[BURSTS];
-  logic [7:0] beat;  // Of the burst that is under way.
+  logic [7:0] beat;  // Of the burst in progress.
   logic address, data, last, is_known, meets;
   logic [7:0] length, other;
   assign address = awvalid && awready;
   assign data = wvalid && wready;
   assign last = data && wlast;
-  assign ahead = addressed - ended;  // Addresses without all of their data; with the highest bit set data are ahead.
+  assign ahead = addressed - ended;  // Addresses whose data are incomplete; if the highest bit is set, data are ahead.
   assign is_known = !ahead[BURST_WIDTH] && ahead != '0;
   assign behind = ended - addressed;
   assign length = lengths[ended[BURST_WIDTH-1:0]];
   assign other = beats[addressed[BURST_WIDTH-1:0]];
-  assign meets = behind != '0 && !behind[BURST_WIDTH];  // The burst of this address has ended.
+  assign meets = behind != '0 && !behind[BURST_WIDTH];  // The data burst of this address has ended.
 
   initial addressed = '0;
   initial ended = '0;
@@ -81,7 +82,7 @@ module axi_write_protocol #(
   end
 
   logic is_last_right, is_length_right;
-  // The address may come with the last beat.
+  // The address may arrive with the last beat.
   assign is_last_right = is_known ? wlast == (beat == length) : !(address && ahead == '0) || wlast == (beat == awlen);
   assign is_length_right = !meets || awlen == other;
   if (MASTER_ASSUMED) begin : gen_master_assumed
@@ -97,7 +98,7 @@ module axi_write_protocol #(
         if (address) length_agrees : assert (is_length_right);
       end
   end
-  // A response is to a burst whose address and last beat were taken before.
+  // A response follows a burst whose address and last beat were accepted earlier.
   if (SLAVE_ASSUMED) begin : gen_slave_assumed
     always_ff @(posedge clock)
       if (!reset && bvalid) response_is_owed : assume (answered != addressed && answered != ended);
@@ -105,14 +106,14 @@ module axi_write_protocol #(
     always_ff @(posedge clock)
       if (!reset && bvalid) response_is_owed : assert (answered != addressed && answered != ended);
   end
-  // Reached: the last beat of several, and of one; a response while another burst is under way.
+  // Covers: the last of several beats, and of one; a response while another burst is in flight.
   always_ff @(posedge clock)
     if (!reset) begin
       ends_several : cover (last && beat != '0);
       ends_one : cover (last && beat == '0);
       answers : cover (bvalid && bready && ended != answered + (BURST_WIDTH + 1)'(1));
     end
-  // Of this watcher.
+  // Limit of this monitor.
   always_ff @(posedge clock)
     if (!reset && address) bursts_are_few : assert ((BURST_WIDTH + 1)'(addressed - answered) < (BURST_WIDTH + 1)'(MOST));
 endmodule

@@ -1,4 +1,4 @@
-// The reads of burst_reader keep the rules of AXI4, and so does the host of a bench.
+// The reads of burst_reader, and the host of a bench, keep the rules of AXI4.
 bind burst_reader axi_tagged_read_protocol #(
     .BEAT_BYTES(BEAT_BYTES),
     .USER_WIDTH(FUNCTION_WIDTH),

@@ -1,4 +1,4 @@
-// The writes of burst_writer keep the rules of AXI4, and so does the host of a bench.
+// The writes of burst_writer, and the host of a bench, keep the rules of AXI4.
 bind burst_writer axi_write_protocol #(
     .BEAT_BYTES(BEAT_BYTES),
     .USER_WIDTH(FUNCTION_WIDTH),

@@ -1,4 +1,4 @@
-// The pages' port of collect_buffer keeps the rules of AXI4, and so does the host of a bench.
+// The port of collect_buffer's pages, and the host of a bench, keep the rules of AXI4.
 bind collect_buffer axi_write_protocol #(
     .ADDRESS_WIDTH(ADDRESS_WIDTH),
     .BEAT_BYTES(BEAT_BYTES),

@@ -1,5 +1,5 @@
-// The registers of hca_front keep the rules of AXI4-Lite, its pages and its DMA those of AXI4, its streams those of AXI4-Stream; so does the
-// other side of each, a bench or what is around hca_front on a board.
+// The registers of hca_front keep the rules of AXI4-Lite, its pages and its DMA those of AXI4, its streams those of AXI4-Stream; so does
+// the other side of each, which is a bench or the rest of a board.
 bind hca_front axi_write_protocol #(
     .ADDRESS_WIDTH(REGISTER_ADDRESS_WIDTH),
     .BEAT_BYTES(4)

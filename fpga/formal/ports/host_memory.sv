@@ -1,4 +1,4 @@
-// The DMA of host_memory keeps the rules of AXI4, and so does the host of a bench.
+// The DMA of host_memory, and the host of a bench, keep the rules of AXI4.
 bind host_port axi_write_protocol #(
     .BEAT_BYTES(BEAT_BYTES),
     .USER_WIDTH(FUNCTION_WIDTH),

@@ -1,4 +1,4 @@
-// The packets that come to packet_parse keep the rules of AXI4-Stream, which is always ready: it relies on them.
+// Packets sent to packet_parse keep the rules of AXI4-Stream. The block relies on them, because it is always ready.
 bind packet_parse axi_stream_protocol #(
     .BEAT_BYTES(BEAT_BYTES)
 ) i_beat_protocol (

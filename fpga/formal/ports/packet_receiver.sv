@@ -1,4 +1,4 @@
-// Packets come to packet_receiver by the rules of AXI4-Stream, and one that is offered to the blocks behind stays until it is taken.
+// Packets sent to packet_receiver keep the rules of AXI4-Stream, and a packet that it offers stays until it is accepted.
 bind packet_receiver axi_stream_protocol #(
     .BEAT_BYTES(BEAT_BYTES)
 ) i_link_protocol (

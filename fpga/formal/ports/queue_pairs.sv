@@ -1,4 +1,4 @@
-// A packet for a queue pair that is offered to the blocks behind stays until it is taken.
+// A packet that queue_pairs offers stays until it is accepted.
 bind queue_pairs axi_channel_protocol #(
     .WIDTH(PACKET_WIDTH + $bits(checked_fields) + 13 + FUNCTION_WIDTH)
 ) i_checked_protocol (

@@ -1,6 +1,6 @@
-// Receives finish units from the blocks that end commands, for virtual_kick. Every clock it accepts units that together return one credit of
-// each kind and end one command, at most. The ports take turns: a unit waits for those offered before it in this order that return a credit
-// of the same kind, or end a command too.
+// Accepts finish units from the blocks that end commands, for virtual_kick: each clock, units that together return at most one credit of
+// each kind and end at most one command. The ports take turns. A unit waits while an earlier port in this order offers a unit that returns
+// a credit of the same kind, or that also ends a command.
 module finish_ports #(
     parameter int unsigned FINISHES = 3,
     localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8
@@ -11,7 +11,7 @@ module finish_ports #(
     output logic [FINISHES-1:0] finish_ready,
     input logic [FINISHES*FINISH_WIDTH-1:0] finish_unit,
 
-    // A unit may be taken in this clock, one that ends a command too; it ends.
+    // may_take: units can be accepted in this clock. may_end: also a unit that ends a command. ends: such a unit is accepted.
     input logic may_take,
     input logic may_end,
     output logic ends,
@@ -19,7 +19,7 @@ module finish_ports #(
     output logic [7:0] ended_lane,
     output logic [3:0] ended_underlying_function,
 
-    // Credits that come back, and where to.
+    // Returned credits, and the lane and pool that each returns to.
     output logic execution_returned,
     output logic [7:0] execution_lane,
     output logic execution_shared,
@@ -28,14 +28,14 @@ module finish_ports #(
     output logic completion_shared
 );
   localparam logic [FINISHES-1:0] ALL = '1;
-  // The fields that count: these bits of a unit.
+  // The bits of a unit that this block reads.
   localparam int unsigned FIELDS_WIDTH = hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_LSB
       + hca_spec_pkg::FINISH_UNIT_QUEUE_PAIR_NUMBER_WIDTH;
 
   logic [FINISHES*FIELDS_WIDTH-1:0] fields;
   logic [FINISHES-1:0] offered, ends_command, has_execution, has_completion, first;
-  logic [FINISHES-1:0] first_end, first_execution, first_completion;  // Of those offered that do so.
-  logic [FINISHES-1:0] behind_last;  // The ports after the last one that was first.
+  logic [FINISHES-1:0] first_end, first_execution, first_completion;  // The first offered unit of each kind.
+  logic [FINISHES-1:0] behind_last;  // The ports after the one served last.
 
   for (genvar port = 0; port < FINISHES; port++) begin : gen_finish
     localparam int unsigned LSB = port * FINISH_WIDTH;
@@ -45,15 +45,15 @@ module finish_ports #(
     assign has_completion[port] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
   end
 
-  // The first of these ports in turn, as one bit.
+  // The first of these ports in turn, one-hot.
   function automatic logic [FINISHES-1:0] first_of(input logic [FINISHES-1:0] ports, input logic [FINISHES-1:0] behind);
     logic [FINISHES-1:0] candidates;
     candidates = (ports & behind) != '0 ? ports & behind : ports;
-    for (int unsigned port = 0; port < FINISHES; port++)  // Few: a carry would be later.
+    for (int unsigned port = 0; port < FINISHES; port++)  // With few ports this is faster than a carry chain.
       first_of[port] = candidates[port] && (candidates & ~(ALL << port)) == '0;
   endfunction
 
-  // Whether anything may be taken does not change whose turn it is: it is looked at last.
+  // may_take does not change whose turn it is, so it enters the path last.
   assign offered = finish & ({FINISHES{may_end}} | ~ends_command);
   assign first_end = first_of(offered & ends_command, behind_last);
   assign first_execution = first_of(offered & has_execution, behind_last);
@@ -61,14 +61,14 @@ module finish_ports #(
   assign finish_ready = may_take ? offered & (first_end | ~ends_command) & (first_execution | ~has_execution)
       & (first_completion | ~has_completion) : '0;
 
-  // The fields of the only port that is set, if any.
+  // The fields of the one port whose bit is set, or 0.
   function automatic logic [FIELDS_WIDTH-1:0] fields_of(input logic [FINISHES-1:0] ports, input logic [FINISHES*FIELDS_WIDTH-1:0] from);
     fields_of = '0;
     for (int unsigned port = 0; port < FINISHES; port++)
       if (ports[port]) fields_of = fields_of | from[port*FIELDS_WIDTH+:FIELDS_WIDTH];
   endfunction
 
-  // Of the first units, whether they are taken or not.
+  // The fields of the first units, accepted or not.
   logic [FIELDS_WIDTH-1:0] ended, execution, completion;
   logic unused_fields;
   assign ended = fields_of(first_end, fields);

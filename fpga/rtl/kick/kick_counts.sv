@@ -1,5 +1,5 @@
-// The numbers of kicked, unfinished commands of each lane and of each function. Those of the lanes select the lane for a queue pair that is
-// on none.
+// Counts the kicked, unfinished commands of each lane and of each function. virtual_kick selects the lane of a queue pair without kicked
+// commands by the counts of the lanes.
 module kick_counts #(
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -10,7 +10,7 @@ module kick_counts #(
     input logic clock,
     input logic reset,
 
-    // A command joins a lane; one ends.
+    // A command joins a lane; a command ends.
     input logic joins,
     input logic [LANE_WIDTH-1:0] joined_lane,
     input logic [FUNCTION_WIDTH-1:0] joined_underlying_function,
@@ -18,8 +18,9 @@ module kick_counts #(
     input logic [LANE_WIDTH-1:0] ends_lane,
     input logic [FUNCTION_WIDTH-1:0] ends_underlying_function,
 
-    // The lane for a queue pair whose level has these of its own, one bit: for a kick, three clocks later; and for one that is fetched,
-    // four clocks later. That of a kick is not chosen again as idle until its command has joined, or not.
+    // Chooses a lane, one-hot, for a queue pair whose level owns level_lanes: for a kick after three clocks, for a command that
+    // send_queue_scheduler fetches after four. The lane chosen for a kick does not count as idle until virtual_kick has listed the command
+    // or not.
     input logic [LANES-1:0] shared_lanes,
     input logic choose,
     input logic [LANES-1:0] level_lanes,
@@ -85,8 +86,8 @@ module kick_counts #(
   find_first #(.SIZE(LANES), .ISOLATED(1'b1)) i_outlook_lane (.bits(outlook_chosen), .first(outlook_first));
   always_ff @(posedge clock) outlook_lane <= outlook_first;
 
-  // By function, modulo 2^COUNT_WIDTH: commands that joined and that ended, each memory with one writer. Their number is the difference, 0
-  // until its bit is set; the first command then begins where the last ended.
+  // By function, modulo 2^COUNT_WIDTH: commands that joined and commands that ended. Each memory has one writer. Their difference is the
+  // count; it is 0 until the bit in `used` is set, and the first command then starts from the number of ended commands.
   logic [COUNT_WIDTH-1:0] joined_of[UNDERLYING_FUNCTIONS];
   logic [COUNT_WIDTH-1:0] ended_of[UNDERLYING_FUNCTIONS];
   logic [UNDERLYING_FUNCTIONS-1:0] used;

@@ -1,11 +1,11 @@
-// The lists of virtual_kick: a hardware linked list queue with a list for each lane; its data units need no processing. A dropped command
-// is marked not ready and discarded when it is the first of its list: while a lane has dropped commands, the block checks its first
-// commands one by one. Queue outputs that virtual_kick does not use end here.
+// The lists of virtual_kick: a hardware linked list queue with one list per lane, whose data units are always ready. A dropped command is
+// marked not ready and discarded at the head of its list: while a lane has dropped commands, the block checks the commands at its head one
+// by one. Outputs of the queue that virtual_kick does not use end here.
 //
-// A command that is to be listed passes three stages: the room on its lane and the entry credits of its function are looked up; they are
-// compared; it is listed, or not. Commands that left their list in the last two clocks may still count.
+// A command to be listed passes three stages: the block reads the room on the lane's list and the function's entry credits, compares them,
+// and virtual_kick lists the command or not. Commands that left their list in the last two clocks may still count.
 //
-// The queue answers a command seven clocks later, this block eight. Until then a started command counts on its list.
+// The queue answers a pop after seven clocks, this block after eight. Until then a started command still counts on its list.
 module kick_lists #(
     parameter int unsigned ENTRIES = 72,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
@@ -17,10 +17,10 @@ module kick_lists #(
 ) (
     input logic clock,
     input logic reset,
-    output logic clearing,  // Nothing is listed as yet.
+    output logic clearing,  // No command is listed yet.
 
-    // Where a command is to be listed, and for which function; two clocks later: whether there is an entry credit, then there is an entry
-    // too, and whether its lane has room. Then it may be listed.
+    // The lane and the function of a command to be listed. Two clocks later: whether the function has an entry credit, which includes a
+    // free entry, and whether the lane's list has room. virtual_kick may then list the command.
     input logic [LANE_WIDTH-1:0] look_lane,
     input logic [FUNCTION_WIDTH-1:0] look_underlying_function,
     output logic has_entry_credit,
@@ -29,9 +29,9 @@ module kick_lists #(
     input logic [LANE_WIDTH-1:0] push_lane,
     input hca_spec_pkg::kick_unit_t push_unit,
 
-    // Lanes with a command to take: one to start, or one that may have been dropped, which is to be looked into. A lane that is picked, of
-    // one bit, has one less in the next clock. One clock after the pick its command is started or looked into, or a clock later given up: then
-    // it is there again.
+    // Lanes with a command that can start (waiting), and lanes whose first command may be dropped and must be checked (to_look_into).
+    // `picked`, one-hot, takes a command from the count of its lane in the next clock. One clock after the pick virtual_kick starts or
+    // checks that command; one clock later it may instead give the lane up, which counts the command again.
     output logic [LANES-1:0] waiting,
     output logic [LANES-1:0] to_look_into,
     input logic [LANES-1:0] picked,
@@ -40,14 +40,14 @@ module kick_lists #(
     input logic [LANE_WIDTH-1:0] start_lane,
     input logic give_up,
     input logic [LANE_WIDTH-1:0] give_up_lane,
-    // Eight clocks later, if a command has left its list.
+    // Eight clocks after the start: a command has left its list.
     output logic left,
     output logic left_dropped,
     output logic left_corrupted,
     output logic [LANE_WIDTH-1:0] left_lane,
     output hca_spec_pkg::kick_unit_t left_unit,
 
-    // The commands of a queue pair are dropped; see listed_commands.
+    // Drops the commands of a queue pair; see listed_commands.
     input logic drop,
     input logic [23:0] drop_queue_pair_number,
     output logic dropping,
@@ -59,13 +59,13 @@ module kick_lists #(
     input logic set_entry_credits,
     input logic [FUNCTION_WIDTH-1:0] set_entry_credits_underlying_function,
     input logic [COUNT_WIDTH-1:0] set_entry_credits_credits,
-    input logic set_size,  // The most commands on the list of a lane.
+    input logic set_size,  // Sets the maximum number of commands on a lane's list.
     input logic [LANE_WIDTH-1:0] set_size_lane,
     input logic [COUNT_WIDTH-1:0] set_size_commands,
     input logic [LANE_WIDTH-1:0] query_lane,
     output logic [COUNT_WIDTH-1:0] query_commands,
-    output logic [COUNT_WIDTH-1:0] query_room,  // For so many commands, two clocks later.
-    output logic query_has_fetched,  // One that send_queue_scheduler fetched is there.
+    output logic [COUNT_WIDTH-1:0] query_room,  // Free places on the list, two clocks later.
+    output logic query_has_fetched,  // The list has a command that send_queue_scheduler fetched.
     output linked_list_queue_pkg::linked_list_queue_counters_t counters
 );
   localparam int unsigned UNIT_WIDTH = hca_spec_pkg::KICK_UNIT_BYTES * 8;
@@ -78,7 +78,7 @@ module kick_lists #(
   linked_list_queue_pkg::linked_list_result_t answered_result;
   logic is_looked_into, is_alive, is_gone, leaves;
 
-  // A clock later: the answer, and of the command that leaves its function, and whether it was fetched.
+  // One clock later: the answer; the function of the command that leaves, and whether send_queue_scheduler fetched it.
   logic has_answer;
   logic [LANE_WIDTH-1:0] lane;
   logic [FUNCTION_WIDTH-1:0] answered_function, left_function;
@@ -115,7 +115,7 @@ module kick_lists #(
       .*
   );
 
-  // Room on the lane's list, and an entry credit of the function; it comes back when its command has left the list.
+  // Room on the lane's list, and entry credits of the function. The credit returns when the command has left the list.
   logic lane_has_room;
   logic [COUNT_WIDTH-1:0] unused_function_commands, unused_function_room;
 `ifdef FPGA_VERBS_MUTANT_LIST_SIZE_IGNORED
@@ -165,7 +165,7 @@ module kick_lists #(
       .query_room(unused_function_room)
   );
 
-  // By lane, in the same way: commands that went as dropped and that were dropped; those that were fetched, and of these that left.
+  // By lane, counted in the same way: dropped commands and those of them that left; fetched commands and those of them that left.
   logic [COUNT_WIDTH-1:0] gone_of[LANES];
   logic [COUNT_WIDTH-1:0] dropped_of[LANES];
   logic [COUNT_WIDTH-1:0] fetched_of[LANES];
@@ -192,8 +192,8 @@ module kick_lists #(
     end
   end
 
-  // Commands that can be taken, by lane. Lanes with dropped ones: that none is left is known three clocks after the last has gone, and the
-  // lane is being looked into until then. Further: whether the first command of a lane is known not to be dropped.
+  // Lanes with commands to take. Three clocks after a dropped command has left, the block knows whether its lane has another one; until then
+  // it starts no further check of the lane. first_alive: the command at the head of the lane is known not to be dropped.
   logic [COUNT_WIDTH*LANES-1:0] at_least;
   logic [LANES-1:0] has_command, has_dropped, first_alive, looked_into;
   logic unused_at_least;

@@ -1,5 +1,6 @@
-// Commands from their kick to the stream of started commands: kicks wait for their lane, lanes start commands, and the block reads started
-// commands from their PCBs. Credits and lists keep their initial division and no command is dropped: those ports of virtual_kick end here.
+// Takes kicks and emits the stream of started commands: kicks wait for their lane, lanes start commands, and the block reads started
+// commands from their PCBs. Credits and lists keep their initial division and no command is dropped, so those ports of virtual_kick end
+// here.
 module kicked_commands #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -69,7 +70,7 @@ module kicked_commands #(
     output hca_spec_pkg::quality_of_service_level_t fetch_lanes_quality_of_service_level,
     input logic fetched_lanes,
 
-    // Lanes as the control function reads them; number of kicked and unfinished commands of a function.
+    // State of the lanes for reads by the control function; the number of kicked, unfinished commands of a function.
     input logic [15:0] read_offset,
     output logic [31:0] lane_value,
     input logic [FUNCTION_WIDTH-1:0] commands_function,
@@ -86,7 +87,7 @@ module kicked_commands #(
   logic [7:0] release_physical_collect_buffer;
   hca_spec_pkg::kick_unit_t kick_collected_unit, kick_started_unit;
 
-  // Outputs of virtual_kick without a use here.
+  // Outputs of virtual_kick that this block does not use.
   logic unused_kick_corrupted, unused_listed, unused_starting, unused_starting_execution_shared, unused_starting_completion_shared, unused_left, unused_command_stale, unused_dropping, unused_dropped,
       unused_discarded, unused_outlook_lane_invalid, unused_outlook_has_fetched;
   logic [LANE_WIDTH-1:0] unused_kick_corrupted_lane, unused_listed_lane, unused_starting_lane, unused_left_lane, unused_inspect_lane,

@@ -5,17 +5,17 @@ module lane_arbiter #(
 ) (
     input logic clock,
     input logic reset,
-    input logic open,  // Else it picks none, from the next clock on.
+    input logic open,  // If clear, the block picks no lane from the next clock on.
     input logic [LANES-1:0] able,
     output logic is_picked,
-    output logic [LANES-1:0] picked  // One bit.
+    output logic [LANES-1:0] picked  // One-hot.
 );
   logic [LANES-1:0] candidates, picked_before, fresh, behind, behind_last, fresh_low, behind_low;
   logic is_open;
 
   assign fresh = candidates & ~picked;
   assign behind = fresh & behind_last;
-  // Negated: the lowest bit and all above it that are complemented.
+  // Two's complement: complements all bits above the lowest set bit and keeps that bit.
   assign fresh_low = ~fresh + LANES'(1);
   assign behind_low = ~behind + LANES'(1);
 

@@ -1,8 +1,8 @@
-// The lane for a queue pair that is on none (US8484392, TVL mapping table): the lowest idle lane of the level's own, otherwise the lowest
-// idle shared one, otherwise the least loaded of all, the lowest among equals. Loads are compared by their highest bit, up to 2^CLASSES, so
-// that this is a choice among a few sets of lanes. At least one lane must exist.
+// Chooses the lane of a queue pair that has no kicked commands (US8484392, TVL mapping table): the lowest idle lane of its level, else the
+// lowest idle shared lane, else the lowest of the least loaded lanes of both. Loads are compared by their highest bit, up to 2^CLASSES, so
+// the choice is among a few sets of lanes. At least one lane must exist.
 //
-// Three clocks: the sets that have a lane; the first of them; its lowest lane, as one bit.
+// It takes three clocks: find the sets that have a lane; select the first of them; select its lowest lane, one-hot.
 module lane_choice #(
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned CLASSES = 5
@@ -12,16 +12,16 @@ module lane_choice #(
     input logic choose,
     input logic [LANES-1:0] own_lanes,
     input logic [LANES-1:0] shared_lanes,
-    // Lanes that have at least one command, two, four, and so on; now, and a clock later the same.
+    // Lanes that have at least one command, two, four, and so on: now, and one clock ago.
     input logic [CLASSES*LANES-1:0] loaded,
     input logic [CLASSES*LANES-1:0] loaded_before,
-    input logic [LANES-1:0] avoided,  // Idle lanes that were chosen just now; only if there are others.
-    input logic [LANES-1:0] avoided_last,  // As of the third clock.
-    output logic [LANES-1:0] chosen  // The clock after; none if there was nothing to choose.
+    input logic [LANES-1:0] avoided,  // Idle lanes that a recent kick chose. The block takes one of them only if no other lane is idle.
+    input logic [LANES-1:0] avoided_last,  // The same, in the third clock.
+    output logic [LANES-1:0] chosen  // One clock later; 0 if `choose` was clear.
 );
   localparam int unsigned SETS = CLASSES + 3;
 
-  // First: sets that have a lane. The first set that has one is taken.
+  // 1: which sets have a lane.
   logic [LANES-1:0] usable, own_free, shared_free;
   logic [SETS-1:0] has_lane, takes;
   assign usable = own_lanes | shared_lanes;
@@ -37,7 +37,7 @@ module lane_choice #(
     sets_with_lane[SETS-1] = 1'b1;
   endfunction
 
-  // Second: the lanes of that set.
+  // 2: the lanes of the first set that has one.
   logic choose_2, choose_3;
   logic [LANES-1:0] own_2, shared_2, avoided_2, set_2, set_3;
   always_comb begin
@@ -51,7 +51,7 @@ module lane_choice #(
     set_2 = set_2 | (takes[SETS-1] ? own_2 | shared_2 : '0);
   end
 
-  // Third: the lowest, but for the one that was chosen last.
+  // 3: the lowest lane of the set, except the lane chosen last if there is another one.
   logic [LANES-1:0] others, lowest, lowest_other;
   assign others = set_3 & ~avoided_last;
   assign lowest = set_3 & (~set_3 + LANES'(1));

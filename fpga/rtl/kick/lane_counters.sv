@@ -1,16 +1,16 @@
-// A count of each lane, as bit strings: one has bit 0 of all counts, one bit 1, and so on. An event of any lane is then a few operations on
-// words, in a simulation too, and no count has to be selected.
+// A counter for each lane, stored as bit strings: one string holds bit 0 of all counters, one holds bit 1, and so on. An event of any lane
+// is then a few operations on words, which is fast in simulation too, and no counter needs a multiplexer.
 module lane_counters #(
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned COUNT_WIDTH = 7
 ) (
     input logic clock,
     input logic reset,
-    // The lanes of the events of this clock, one bit each: a count may become two more at most, or one less.
+    // The lanes of this clock's events, one bit each: a counter rises by at most two or falls by one.
     input logic [LANES-1:0] more,
     input logic [LANES-1:0] more_too,
     input logic [LANES-1:0] less,
-    // The lanes that have at least one, two, four, and so on.
+    // The lanes whose counter is at least one, two, four, and so on.
     output logic [COUNT_WIDTH*LANES-1:0] at_least
 );
   logic [COUNT_WIDTH*LANES-1:0] counts;

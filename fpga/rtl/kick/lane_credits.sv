@@ -1,4 +1,4 @@
-// The execution and completion credits of the lanes, each kind in a pool; and the credits that send_queue_scheduler can count on for a
+// The execution and completion credits of the lanes, one pool for each kind; and the credits that send_queue_scheduler can count on for a
 // command that it fetches.
 module lane_credits #(
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
@@ -9,14 +9,14 @@ module lane_credits #(
     parameter int unsigned SHARED_EXECUTION_CREDITS_CAP = hca_spec_pkg::SHARED_EXECUTION_CREDITS_CAP,
     parameter int unsigned SHARED_COMPLETION_CREDITS_CAP = hca_spec_pkg::SHARED_COMPLETION_CREDITS_CAP,
     parameter bit DIVISIBLE = 1'b1,
-    parameter int unsigned COUNT_WIDTH = 7,  // Of the commands on a list.
+    parameter int unsigned COUNT_WIDTH = 7,  // Width of the number of commands on a list.
     parameter int unsigned CREDIT_WIDTH = 10,
     localparam int unsigned LANE_WIDTH = LANES > 1 ? $clog2(LANES) : 1
 ) (
     input logic clock,
     input logic reset,
 
-    // As in credit_pool, of each kind.
+    // As in credit_pool, for each kind.
     output logic [LANES-1:0] execution_own,
     output logic [LANES-1:0] execution_below_cap,
     output logic execution_shared_free,
@@ -24,7 +24,7 @@ module lane_credits #(
     output logic [LANES-1:0] completion_below_cap,
     output logic completion_shared_free,
 
-    // A lane takes one of each kind; one of a kind comes back.
+    // A lane takes a credit of each kind; a credit of either kind returns.
     input logic starting,
     input logic [LANE_WIDTH-1:0] starting_lane,
     input logic starting_execution_shared,
@@ -46,8 +46,8 @@ module lane_credits #(
     input logic [CREDIT_WIDTH-1:0] set_shared_credits,
 
     input logic [LANE_WIDTH-1:0] query_lane,
-    input logic [COUNT_WIDTH-1:0] query_commands,  // On its list.
-    output logic [CREDIT_WIDTH-1:0] outlook_credits,  // Beyond those for these commands; five clocks later.
+    input logic [COUNT_WIDTH-1:0] query_commands,  // Commands on the list of query_lane.
+    output logic [CREDIT_WIDTH-1:0] outlook_credits,  // Credits left once these commands have theirs; five clocks later.
     output logic [CREDIT_WIDTH-1:0] query_execution_credits_held,
     output logic [CREDIT_WIDTH-1:0] query_shared_execution_credits_held,
     output logic [CREDIT_WIDTH-1:0] query_completion_credits_held,
@@ -55,7 +55,7 @@ module lane_credits #(
     output logic [CREDIT_WIDTH-1:0] shared_execution_credits_held,
     output logic [CREDIT_WIDTH-1:0] shared_completion_credits_held
 );
-  // Credits for a command that is fetched, beyond those for the commands on the list.
+  // Credits for a fetched command, beyond those for the commands on the list.
   logic [CREDIT_WIDTH-1:0] available_execution_credits, available_completion_credits, available_credits;
   logic [4*COUNT_WIDTH-1:0] queried_commands;
   logic [CREDIT_WIDTH-1:0] commands_then;

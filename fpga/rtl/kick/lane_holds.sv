@@ -1,11 +1,12 @@
-// The lane of each queue pair, and whether it has kicked, unfinished commands there; while it has, it stays (US8484392). Separate memories
-// count commands that joined and commands that finished, so that both can be updated every clock; they are only compared.
+// The lane of each queue pair, and whether the queue pair has kicked, unfinished commands there; while it has, it keeps its lane
+// (US8484392). One memory counts commands that joined, another one commands that finished, so that both can be written every clock; the
+// block only compares them.
 //
-// A kick is looked up; one clock later its lane is known: that of a kick of the same queue pair which is under way, whether that joins or
-// not; otherwise the one on which the queue pair has commands; otherwise the lane that was chosen for it. Three clocks after that it joins,
-// or does not. A finish may be missed for two clocks: the queue pair then stays where it was.
+// The lane of a kick is known one clock after its look-up: the lane of a kick of the same queue pair that is still in the stages, whether
+// that one joins or not; else the lane on which the queue pair has commands; else the lane chosen for it. Three clocks later the kick joins
+// the lane or not. The look-up may miss finishes of the last two clocks: the queue pair then keeps its lane.
 //
-// After reset it is `clearing` for as many clocks as there are queue pairs.
+// After a reset the block is `clearing` for as many clocks as there are queue pairs.
 module lane_holds #(
     parameter int unsigned QUEUE_PAIRS = 65536,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
@@ -19,23 +20,23 @@ module lane_holds #(
 
     input logic look,
     input logic [QUEUE_PAIR_WIDTH-1:0] look_queue_pair,
-    // In the next clock.
+    // One clock later: the lane chosen, and the lane that the kick gets.
     input logic [LANE_WIDTH-1:0] chosen_lane,
     output logic [LANE_WIDTH-1:0] lane,
-    // Three clocks after that, if its command joins the lane.
+    // Three clocks after that: the kick's command joins the lane.
     input logic join_lane,
 
     input logic finish,
     input logic [QUEUE_PAIR_WIDTH-1:0] finish_queue_pair,
 
-    // Commands of a queue pair and its lane, in the next clock, from the state before this one.
+    // The commands and the lane of a queue pair, one clock later, from the state before this clock.
     input logic [QUEUE_PAIR_WIDTH-1:0] inspect_queue_pair,
     output logic [COUNT_WIDTH-1:0] inspect_commands,
     output logic [LANE_WIDTH-1:0] inspect_lane
 );
-  localparam int unsigned CLOCKS = 4;  // Of a kick after its look-up.
+  localparam int unsigned CLOCKS = 4;  // Clocks from the look-up of a kick to its decision.
 
-  logic [COUNT_WIDTH+LANE_WIDTH-1:0] joined[QUEUE_PAIRS];  // Commands, and the lane of the last.
+  logic [COUNT_WIDTH+LANE_WIDTH-1:0] joined[QUEUE_PAIRS];  // Number of commands that joined, and the lane of the last one.
   logic [COUNT_WIDTH-1:0] finished[QUEUE_PAIRS];
   logic [QUEUE_PAIR_WIDTH-1:0] clear_queue_pair;
 
@@ -49,13 +50,13 @@ module lane_holds #(
     end
   end
 
-  // The kicks that were looked up one to four clocks ago, the last of them one that joins or does not in this clock; the lanes of these but
-  // the first, and of the one before them. A kick's look-up misses the four before it, some of which are of its queue pair: their bits.
+  // The kicks looked up one to four clocks ago; the oldest joins or not in this clock. lane_2 to lane_5: the lanes of the kicks two to five
+  // clocks old. The look-up of a kick misses the four kicks before it; same_1 to same_4 mark those of the same queue pair.
   logic [CLOCKS-1:0] valid;
   logic [QUEUE_PAIR_WIDTH-1:0] queue_pair_1, queue_pair_2, queue_pair_3, queue_pair_4;
   logic [LANE_WIDTH-1:0] lane_2, lane_3, lane_4, lane_5;
   logic [CLOCKS-1:0] same_1, same_2, same_3, same_4;
-  logic [CLOCKS-1:0] joined_before;  // Those one to four clocks before the last.
+  logic [CLOCKS-1:0] joined_before;  // Which of the kicks one to four clocks before the oldest have joined.
   logic [COUNT_WIDTH+LANE_WIDTH-1:0] joined_1;
   logic [COUNT_WIDTH-1:0] finished_1, joined_2, joined_3, joined_4, joined_next;
   logic held;
@@ -64,7 +65,7 @@ module lane_holds #(
   assign lane = same_1[0] ? lane_2 : same_1[1] ? lane_3 : same_1[2] ? lane_4 : same_1[3] ? lane_5 :
       held ? joined_1[COUNT_WIDTH+:LANE_WIDTH] : chosen_lane;
 
-  // How many of those that the look-up of the last one missed have joined.
+  // The number of kicks that joined and that the oldest kick's look-up missed.
   logic [CLOCKS-1:0] missed;
   logic [2:0] missed_count;
 `ifdef FPGA_VERBS_MUTANT_LANE_LEFT_EARLY
@@ -94,7 +95,7 @@ module lane_holds #(
   logic finishing;
   logic [QUEUE_PAIR_WIDTH-1:0] finishing_queue_pair;
   logic [COUNT_WIDTH-1:0] finishing_read;
-  logic finishing_before;  // The clock before, the same queue pair.
+  logic finishing_before;  // The finish one clock earlier was of the same queue pair.
   logic [COUNT_WIDTH-1:0] finishing_next, finished_written;
 
   assign finishing_next = (finishing_before ? finished_written : finishing_read) + COUNT_WIDTH'(1);

@@ -1,4 +1,4 @@
-// Mapping table (US8484392): the lanes of each level of each function, the shared lanes, and the entries that must be read again before
+// The mapping table (US8484392): the lanes of each level of each function, the shared lanes, and the entries that must be read again before
 // use.
 module lane_map #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -8,7 +8,7 @@ module lane_map #(
     input logic clock,
     input logic reset,
 
-    // The lanes of a function's level, or the shared ones; refused where some level would be left without.
+    // Sets the lanes of a function's level, or the shared lanes. Refused if a level would have no lane.
     input logic set_lanes,
     input logic [FUNCTION_WIDTH-1:0] set_lanes_underlying_function,
     input hca_spec_pkg::quality_of_service_level_t set_lanes_quality_of_service_level,
@@ -18,7 +18,7 @@ module lane_map #(
     output logic set_shared_lanes_allowed,
     input logic invalidate_lanes,
     input logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
-    input logic fetched_lanes,  // The entry of the query has been read.
+    input logic fetched_lanes,  // The queried entry has been read.
 
     // Entries, by function and level.
     input logic [FUNCTION_WIDTH:0] query_level,
@@ -38,10 +38,10 @@ module lane_map #(
   localparam logic [LANES-1:0] LAST_LANES = {LANES{1'b1}} << LANES_EACH * UNDERLYING_FUNCTIONS;
   localparam logic [LEVELS-1:0] NONE_AT_FIRST = LANES_EACH == 0 ? '1 : '0;
 
-  // By function and level: once they are set, else what they are at first.
+  // By function and level. Until they are set, lanes_of computes the initial ones.
   logic [LANES-1:0] own_lanes[LEVEL_PLACES];
   logic [LEVEL_PLACES-1:0] is_set;
-  logic [LEVELS-1:0] has_none;  // But the shared ones.
+  logic [LEVELS-1:0] has_none;  // The level has no lanes of its own and uses the shared ones.
   logic [LEVEL_PLACES-1:0] invalid;
 
   function automatic logic [LANES-1:0] lanes_of(input logic [FUNCTION_WIDTH:0] level);

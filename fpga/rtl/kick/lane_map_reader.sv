@@ -1,6 +1,6 @@
 // Reads entries of the TVL mapping table that the control function keeps in host memory (US8484392): the lanes of function f, level l, one
 // bit each in 8 B, at index 2f + l. It reads one entry at a time, for the kick that waits in virtual_kick. If the entry was invalidated
-// again since the read, the block drops the answer and reads again. It returns an entry that could not be read as unknown.
+// after the read began, the block drops the answer and reads again. It reports an entry that it could not read as unknown.
 module lane_map_reader #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
@@ -8,28 +8,28 @@ module lane_map_reader #(
     input logic clock,
     input logic reset,
 
-    // DMA address of the table; one that is not 8 B aligned changes nothing. It is taken when set_address_ready is set: the table that was
-    // there before is not read any more.
+    // DMA address of the table. An address that is not 8 B aligned is refused. The block accepts it while set_address_ready is set, and no
+    // longer reads the previous table.
     input logic set_address,
     output logic set_address_ready,
     output logic set_address_allowed,
     input logic [63:0] set_address_address,
     output logic [63:0] address,
 
-    // As in virtual_kick: what is invalidated in this clock, and the entry that a kick waits for.
+    // As in virtual_kick: entries invalidated in this clock, and the entry that a kick waits for.
     input logic invalidate_lanes,
     input logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
     input logic fetch_lanes,
     input logic [FUNCTION_WIDTH-1:0] fetch_lanes_underlying_function,
     input hca_spec_pkg::quality_of_service_level_t fetch_lanes_quality_of_service_level,
 
-    // That entry has been read, or not been reached; until it is taken.
+    // The entry has been read, or could not be read (known is clear). Held until fetched_lanes.
     output logic lanes_read,
     output logic lanes_read_known,
     output logic [63:0] lanes_read_lanes,
     input logic fetched_lanes,
 
-    // To host_port: a word of the control function is read.
+    // To host_port: reads a word in the memory of the control function.
     output logic request,
     input logic request_ready,
     output logic [63:0] request_address,
@@ -45,9 +45,9 @@ module lane_map_reader #(
   localparam logic [1:0] GIVE = 2'd3;
 
   logic [1:0] state;
-  logic [FUNCTION_WIDTH:0] entry;  // Function, then level.
+  logic [FUNCTION_WIDTH:0] entry;  // Function and level.
   logic [PLACES-1:0] invalidated;
-  logic is_stale;  // Invalidated since, or for a kick that did not wait.
+  logic is_stale;  // The entry was invalidated after the read began, or its kick no longer waits.
 
   assign invalidated = invalidate_lanes ? PLACES'(invalidate_lanes_entries) : '0;
   assign set_address_ready = state == IDLE;

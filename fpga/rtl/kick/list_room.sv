@@ -1,8 +1,9 @@
-// Commands on the lists by owner, a lane or a function, and room for another one. An owner's room is looked up; one clock later it is
-// compared, and another one later it decides whether the command is listed. Commands that left in the last two clocks may still count.
+// Counts the commands on the lists by owner (a lane or a function), and tells whether another one fits. The block reads the owner's room,
+// compares it a clock later, and another clock later the caller lists the command or not. Commands that left in the last two clocks may
+// still count.
 module list_room #(
     parameter int unsigned OWNERS = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
-    parameter int unsigned ENTRIES = 72,  // The most of each owner at first.
+    parameter int unsigned ENTRIES = 72,  // Initial maximum of each owner.
     localparam int unsigned OWNER_WIDTH = OWNERS > 1 ? $clog2(OWNERS) : 1,
     localparam int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1)
 ) (
@@ -11,13 +12,13 @@ module list_room #(
 
     input logic [OWNER_WIDTH-1:0] look_owner,
     output logic has_room,  // Two clocks later.
-    // Then the command is listed, or not; and one leaves.
+    // The caller then lists the command or not. leave: a command leaves.
     input logic push,
     input logic [OWNER_WIDTH-1:0] push_owner,
     input logic leave,
     input logic [OWNER_WIDTH-1:0] leave_owner,
 
-    input logic set_most,  // The most that an owner may have; it counts in two clocks.
+    input logic set_most,  // Sets the maximum of an owner, with effect after two clocks.
     input logic [OWNER_WIDTH-1:0] set_most_owner,
     input logic [COUNT_WIDTH-1:0] set_most_commands,
 
@@ -25,8 +26,8 @@ module list_room #(
     output logic [COUNT_WIDTH-1:0] query_commands,
     output logic [COUNT_WIDTH-1:0] query_room  // Two clocks later.
 );
-  // By owner, modulo 2^COUNT_WIDTH: commands that were listed and that left. Each memory has one writer. Their number is the difference, 0
-  // until its bit is set; the first command then begins where the last stopped. Further: the most that an owner may have, once it is set.
+  // By owner, modulo 2^COUNT_WIDTH: commands listed and commands that left. Each memory has one writer. Their difference is the count; it
+  // is 0 until the bit in `used` is set, and the first command then starts from the number that left. most_of is valid once is_set is.
   logic [COUNT_WIDTH-1:0] listed_of[OWNERS];
   logic [COUNT_WIDTH-1:0] left_of[OWNERS];
   logic [COUNT_WIDTH-1:0] most_of[OWNERS];
@@ -45,7 +46,7 @@ module list_room #(
     end
   end
 
-  // Room for more commands; less than none where the most was made smaller than what is there.
+  // Room for more commands; negative if the maximum was lowered below the count.
   function automatic logic [COUNT_WIDTH-1:0] commands_of(input logic [OWNER_WIDTH-1:0] owner);
     commands_of = used[owner] ? listed_of[owner] - left_of[owner] : '0;
   endfunction
@@ -53,7 +54,7 @@ module list_room #(
     room_of = {1'b0, is_set[owner] ? most_of[owner] : COUNT_WIDTH'(ENTRIES)} - {1'b0, commands_of(owner)};
   endfunction
 
-  // The stages of a command that is to be listed. The look-up misses what the two before it list.
+  // The stages of a command to be listed. The read misses the pushes of the two commands before it, so those are counted here.
   logic [OWNER_WIDTH-1:0] owner_2, owner_3;
   logic [COUNT_WIDTH:0] room_2;
   logic is_same_1, is_same_2, pushed_before, has_one, has_two, has_three, is_one_less, is_two_less;

@@ -1,5 +1,5 @@
-// Finds the commands of a queue pair on the lists of virtual_kick, so that they can be dropped when the queue pair must become quiet: scans
-// all entries, one a clock, after the commands in flight to or from a list have arrived.
+// Finds the commands of a queue pair on the lists of virtual_kick, which drops them when the queue pair must become quiet. It waits until
+// all commands on their way to or from a list have arrived, then scans the entries, one per clock.
 module listed_commands #(
     parameter int unsigned ENTRIES = 72,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
@@ -10,7 +10,7 @@ module listed_commands #(
     input logic clock,
     input logic reset,
 
-    // A command is listed; four clocks later, where.
+    // A command is listed; its entry and lane follow four clocks later.
     input hca_spec_pkg::kick_unit_t push_unit,
     input logic pushed,
     input logic [ENTRY_WIDTH-1:0] pushed_entry,
@@ -22,12 +22,11 @@ module listed_commands #(
     output logic [FUNCTION_WIDTH-1:0] left_function,
     output logic left_fetched,
 
-    // Drops the commands of a queue pair, those that are listed in this clock too. Nothing is listed, and nothing started, as long as
-    // it is dropping.
+    // Drops the commands of a queue pair, including those listed in this clock. While `dropping`, virtual_kick lists and starts no command.
     input logic drop,
     input logic [23:0] drop_queue_pair_number,
     output logic dropping,
-    output logic dropped,  // One, in this clock.
+    output logic dropped,  // A command is dropped in this clock.
     output logic [ENTRY_WIDTH-1:0] dropped_entry,
     output logic [LANE_WIDTH-1:0] dropped_lane,
     output logic [FUNCTION_WIDTH-1:0] dropped_underlying_function,
@@ -38,7 +37,7 @@ module listed_commands #(
   localparam int unsigned SETTLE_WIDTH = 4;  // 16 clocks.
 
   logic [WIDTH-1:0] commands[ENTRIES];
-  logic [FUNCTION_WIDTH:0] origins[ENTRIES];  // Function, and whether it was fetched.
+  logic [FUNCTION_WIDTH:0] origins[ENTRIES];  // Function, and whether send_queue_scheduler fetched the command.
   logic [ENTRIES-1:0] alive;
   logic [COMMAND_WIDTH-1:0] on_the_way_1, on_the_way_2, on_the_way_3, arrived;
   logic [SETTLE_WIDTH:0] settled;
@@ -74,7 +73,7 @@ module listed_commands #(
     dropped_lane <= found_lane;
     dropped_underlying_function <= found_underlying_function;
     scanning <= !reset && (drop || scanning && !(is_settled && entry == ENTRY_WIDTH'(ENTRIES - 1)));
-    dropping <= !reset && (drop || scanning);  // The last one is dropped a clock after it was found.
+    dropping <= !reset && (drop || scanning);  // The last command is dropped a clock after the scan has found it.
     if (!scanning) begin
       settled <= '0;
       entry <= '0;

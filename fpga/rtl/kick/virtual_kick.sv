@@ -1,26 +1,27 @@
 // Puts kicked commands on the list of a transmit virtual lane, and starts them when the lane has an execution and a completion credit
-// (US8484392, virtual kick lists, TVL mapping table, virtual kick arbitrator). A command is pinned to its queue pair from the list until it
-// is finished. The queue pair stays on its lane while it has such a command, so its commands cannot overtake each other.
+// (US8484392, virtual kick lists, TVL mapping table, virtual kick arbitrator). A command pins its queue pair from the time it is listed
+// until it is finished. The queue pair keeps its lane while it has such a command, so its commands cannot overtake each other.
 //
-// A kick passes eight stages. The first waits where its lanes must be read again; the others never wait. While the next three choose a
-// lane in case its queue pair is on none, the fourth asks queue_pair_state_cache to pin the queue pair, which answers one clock later. The
-// fifth selects the lane; the eighth lists the command, refuses it, or gives it back. A command that is refused waits for room in a queue,
-// in which those on their way have theirs.
+// A kick passes eight stages. It waits in the first one if its entry of the mapping table must be read again; no other stage waits. The
+// next three stages choose a lane in case the queue pair has none, and the fourth asks queue_pair_state_cache to pin the queue pair, which
+// answers one clock later. The fifth selects the lane. The eighth lists the command, refuses it, or releases its PCB. A refused command
+// waits in a queue that reserves room for the kicks in the stages.
 //
 // Every clock the block accepts one kick, starts one command, and accepts finish units that together return one credit of each kind and end
-// one command. A lane that started a command starts the next one four clocks later. A started command takes its credits at once, leaves its
-// list eight clocks later, and leaves the block at least one clock after that.
+// one command. A lane that has started a command can start the next one four clocks later. A started command takes its credits at once,
+// leaves its list eight clocks later, and leaves the block at least one clock after that.
 //
-// The commands of a queue pair that must become quiet are dropped: they finish at once, and leave their list in turn, without a credit. The
-// scan takes one clock for each entry, and seventeen before; no other command is finished meanwhile, and soon none is listed or started.
+// When a queue pair must become quiet, the block drops its commands: they finish at once, and leave their list in turn, without a credit.
+// The scan takes one clock per entry after seventeen clocks of waiting; meanwhile no other command is finished, and after the first clocks
+// none is listed or started.
 //
-// A command with an uncorrectable bit error on its list is not started: kick_corrupted names its lane, its credits return, and its queue
-// pair stays pinned until a reset, because its identity is lost.
+// A command with an uncorrectable bit error on its list is not started: kick_corrupted names its lane and its credits return, but its queue
+// pair stays pinned until a reset, because the command's identity is lost.
 module virtual_kick #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,  // At most 64.
     parameter int unsigned ENTRIES = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS
-        + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,  // A command on a list has a PCB.
+        + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,  // Every command on a list has a PCB.
     parameter int unsigned QUEUE_PAIRS = 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS,  // A power of two.
     parameter int unsigned EXECUTION_CREDITS_PER_LANE = hca_spec_pkg::EXECUTION_CREDITS_PER_LANE,
     parameter int unsigned COMPLETION_CREDITS_PER_LANE = hca_spec_pkg::COMPLETION_CREDITS_PER_LANE,
@@ -28,21 +29,21 @@ module virtual_kick #(
     parameter int unsigned SHARED_COMPLETION_CREDITS = hca_spec_pkg::SHARED_COMPLETION_CREDITS,
     parameter int unsigned SHARED_EXECUTION_CREDITS_CAP = hca_spec_pkg::SHARED_EXECUTION_CREDITS_CAP,
     parameter int unsigned SHARED_COMPLETION_CREDITS_CAP = hca_spec_pkg::SHARED_COMPLETION_CREDITS_CAP,
-    parameter int unsigned FINISHES = 3,  // Blocks that end commands.
-    parameter bit DIVISIBLE = 1'b1,  // Credits can be divided anew.
+    parameter int unsigned FINISHES = 3,  // Number of blocks that end commands.
+    parameter bit DIVISIBLE = 1'b1,  // The control function can divide the credits.
     parameter int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1,
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
     parameter int unsigned ENTRY_COUNT_WIDTH = $clog2(ENTRIES + 1),
     parameter int unsigned QUEUE_PAIR_WIDTH = $clog2(QUEUE_PAIRS),
     parameter int unsigned COMPLETION_CREDITS = TRANSMIT_VIRTUAL_LANES * COMPLETION_CREDITS_PER_LANE
         + SHARED_COMPLETION_CREDITS,
-    // Commands kicked and not finished: on the lists, or with a completion credit.
+    // Kicked, unfinished commands: on a list, or with a completion credit.
     parameter int unsigned COMMANDS_WIDTH = $clog2(ENTRIES + COMPLETION_CREDITS + 3),
     parameter int unsigned CREDIT_WIDTH = $clog2(COMPLETION_CREDITS + TRANSMIT_VIRTUAL_LANES * EXECUTION_CREDITS_PER_LANE
         + SHARED_EXECUTION_CREDITS + 1)
 ) (
     input logic clock,
-    input logic reset,  // Nothing is taken for QUEUE_PAIRS clocks after it.
+    input logic reset,  // The block accepts nothing for QUEUE_PAIRS clocks after a reset.
 
     // Kicks of send_queue_scheduler and of collect_buffer, in turn.
     input logic kick_scheduled,
@@ -52,15 +53,16 @@ module virtual_kick #(
     output logic kick_collected_ready,
     input hca_spec_pkg::kick_unit_t kick_collected_unit,
 
-    // Commands that are started, and those that found no entry credit: origin send queue mode, their PCB is given back.
-    // kick_started_credit: there is room for one.
+    // Started commands; and commands that found no entry credit, with origin send queue mode, whose PCB is released. kick_started_credit:
+    // the receiver has room for one.
     input logic kick_started_credit,
     output logic kick_started,
     output hca_spec_pkg::kick_unit_t kick_started_unit,
     output logic kick_corrupted,
     output logic [LANE_WIDTH-1:0] kick_corrupted_lane,
 
-    // The kick of the last stage joins a lane; a lane starts its first command with these credits, which leaves its list some clocks later.
+    // listed: the kick in the last stage joins a lane. starting: a lane starts its first command with these credits. left: a started
+    // command has left its list.
     output logic listed,
     output logic [LANE_WIDTH-1:0] listed_lane,
     output logic starting,
@@ -75,31 +77,31 @@ module virtual_kick #(
     output logic [FINISHES-1:0] finish_ready,
     input logic [FINISHES*hca_spec_pkg::FINISH_UNIT_BYTES*8-1:0] finish_unit,
 
-    // A command refers to the queue pair from now on, if the answer in the next clock is yes; one reference less.
+    // Pins a queue pair for a command; the next clock answers whether it is pinned. unpin ends one pin.
     output logic pin,
     output logic [23:0] pin_queue_pair_number,
     input logic pinned,
     output logic unpin,
     output logic [23:0] unpin_queue_pair_number,
 
-    // A PCB comes back whose command was not listed; because the queue pair is gone: counted for its function.
+    // The PCB of a command that was not listed is released. command_stale: its queue pair no longer exists, which counts for its function.
     output logic release_buffer,
     output logic [7:0] release_physical_collect_buffer,
     output logic command_stale,
     output logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
 
-    // The commands of a queue pair that are on a list are dropped, those of kicks that were taken before too. Not while others are
-    // dropped. Each in its clock: command_stale; unpin a clock later.
+    // Drops the commands of a queue pair: those on a list, and those of kicks accepted before. Wait until `dropping` is clear.
+    // command_stale is set for each of them in its clock, unpin one clock later.
     input logic drop,
     input logic [23:0] drop_queue_pair_number,
     output logic dropping,
     output logic dropped,
-    // A dropped command has left its list: its PCB comes back.
+    // A dropped command has left its list: its PCB is released.
     output logic discarded,
     output logic [LANE_WIDTH-1:0] discarded_lane,
     output logic [7:0] discarded_physical_collect_buffer,
 
-    // Mapping table: the lanes of a function's level, and those that all share. Refused where some level would have none.
+    // Mapping table: the lanes of a function's level, and the lanes shared by all. Refused if a level would have no lane.
     input logic set_lanes,
     input logic [FUNCTION_WIDTH-1:0] set_lanes_underlying_function,
     input hca_spec_pkg::quality_of_service_level_t set_lanes_quality_of_service_level,
@@ -109,17 +111,17 @@ module virtual_kick #(
     output logic set_shared_lanes_allowed,
     input logic [FUNCTION_WIDTH-1:0] query_lanes_underlying_function,
     input hca_spec_pkg::quality_of_service_level_t query_lanes_quality_of_service_level,
-    output logic [TRANSMIT_VIRTUAL_LANES-1:0] query_lanes,  // Without a clock.
+    output logic [TRANSMIT_VIRTUAL_LANES-1:0] query_lanes,  // Combinational.
     output logic [TRANSMIT_VIRTUAL_LANES-1:0] shared_lanes,
     input logic set_entry_credits,
     input logic [FUNCTION_WIDTH-1:0] set_entry_credits_underlying_function,
     input logic [ENTRY_COUNT_WIDTH-1:0] set_entry_credits_credits,
-    input logic set_list_size,  // The most commands on the list of a lane; a command that finds it full is refused.
+    input logic set_list_size,  // Sets the maximum number of commands on a lane's list. A command that finds the list full is refused.
     input logic [LANE_WIDTH-1:0] set_list_size_lane,
     input logic [ENTRY_COUNT_WIDTH-1:0] set_list_size_commands,
 
-    // Entries of the mapping table, by function and level, that have to be read again before a kick of theirs. Until fetched_lanes
-    // the kicks wait; set_lanes in its clock says what was read, without it the entry stays as it was.
+    // Marks entries of the mapping table, by function and level, to be read again before the next kick that uses them. Kicks wait until
+    // fetched_lanes; set_lanes in the same clock carries the new lanes, without it the entry keeps its old ones.
     input logic invalidate_lanes,
     input logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
     output logic fetch_lanes,
@@ -127,8 +129,8 @@ module virtual_kick #(
     output hca_spec_pkg::quality_of_service_level_t fetch_lanes_quality_of_service_level,
     input logic fetched_lanes,
 
-    // Credits of a lane alone, the most shared ones that it may hold, and how many are shared. Below what is held it takes effect
-    // as they return.
+    // Sets the credits of one lane, the maximum number of shared ones that it may hold, and the number of shared credits. If fewer than are
+    // held, the change takes effect as credits return.
     input logic set_execution_credits,
     input logic set_completion_credits,
     input logic [LANE_WIDTH-1:0] set_credits_lane,
@@ -138,9 +140,9 @@ module virtual_kick #(
     input logic set_shared_completion_credits,
     input logic [CREDIT_WIDTH-1:0] set_shared_credits,
 
-    // For send_queue_scheduler, of a command that is fetched: whether the entry of the mapping table has to be read again before,
-    // and five clocks later the lane that it goes to if its queue pair is on none; of query_lane how many commands its list takes
-    // two clocks later, how many of them would start at once five clocks later, and whether one that was fetched is there already.
+    // For send_queue_scheduler, about a command that it fetches: whether its entry of the mapping table must be read first; after five
+    // clocks, the lane that its queue pair gets if it has none. For query_lane: after two clocks, the room on its list; after five clocks,
+    // how many commands would start at once; and whether it already has a fetched command.
     input logic [FUNCTION_WIDTH-1:0] outlook_underlying_function,
     input hca_spec_pkg::quality_of_service_level_t outlook_quality_of_service_level,
     output logic [LANE_WIDTH-1:0] outlook_lane,
@@ -149,19 +151,19 @@ module virtual_kick #(
     output logic [CREDIT_WIDTH-1:0] outlook_credits,
     output logic outlook_has_fetched,
 
-    // The lane of a queue pair and its commands there, in the next clock.
+    // The lane of a queue pair and its commands there, one clock later.
     input logic [QUEUE_PAIR_WIDTH-1:0] inspect_queue_pair,
     output logic [COMMANDS_WIDTH-1:0] inspect_commands,
     output logic [LANE_WIDTH-1:0] inspect_lane,
 
-    // State, without a clock.
+    // State, combinational.
     input logic [LANE_WIDTH-1:0] query_lane,
-    output logic [ENTRY_COUNT_WIDTH-1:0] query_commands,  // On its list.
+    output logic [ENTRY_COUNT_WIDTH-1:0] query_commands,  // Commands on the lane's list.
     output logic [CREDIT_WIDTH-1:0] query_execution_credits_held,
     output logic [CREDIT_WIDTH-1:0] query_shared_execution_credits_held,
     output logic [CREDIT_WIDTH-1:0] query_completion_credits_held,
     output logic [CREDIT_WIDTH-1:0] query_shared_completion_credits_held,
-    output logic [CREDIT_WIDTH-1:0] shared_execution_credits_held,  // By all lanes.
+    output logic [CREDIT_WIDTH-1:0] shared_execution_credits_held,  // Held by all lanes.
     output logic [CREDIT_WIDTH-1:0] shared_completion_credits_held,
     input logic [FUNCTION_WIDTH-1:0] query_underlying_function,
     output logic [COMMANDS_WIDTH-1:0] query_function_commands,  // Kicked and not finished.
@@ -175,7 +177,7 @@ module virtual_kick #(
 
   localparam int unsigned LANES = TRANSMIT_VIRTUAL_LANES;
 
-  // Kicks enter in turn while there is room for those that are refused.
+  // Kicks enter in turn while the queue of refused commands has room for all kicks in the stages.
   localparam int unsigned STAGES = 8;
   localparam int unsigned REFUSED_ENTRIES = 16;
   localparam int unsigned REFUSED_WIDTH = $clog2(REFUSED_ENTRIES) + 1;
@@ -183,8 +185,8 @@ module virtual_kick #(
   logic clearing, lists_clearing;
   logic open;
   logic takes, takes_scheduled;
-  logic scheduled_before;  // Then the others go first.
-  logic stays;  // In the first stage: what is under way can be dropped then.
+  logic scheduled_before;  // The last kick was scheduled: a collected one goes first now.
+  logic stays;  // The kick stays in the first stage while commands are dropped, so that the scan covers all kicks ahead of it.
   logic valid_1, valid_2, valid_3, valid_4, valid_5, valid_6, valid_7, valid_8;
   hca_spec_pkg::kick_unit_t kick_1, kick_2, kick_3, kick_4, kick_5, kick_6, kick_7, kick_8;
   logic leaves_first;
@@ -213,7 +215,7 @@ module virtual_kick #(
     {kick_2, kick_3, kick_4, kick_5, kick_6, kick_7, kick_8} <= {kick_1, kick_2, kick_3, kick_4, kick_5, kick_6, kick_7};
   end
 
-  // First stage: the lanes of its level, in the mapping table.
+  // 1: read the lanes of the kick's level from the mapping table.
   logic [FUNCTION_WIDTH:0] function_level;
   logic [LANES-1:0] level_lanes, level_lanes_2;
   logic level_invalid;
@@ -248,7 +250,7 @@ module virtual_kick #(
     outlook_lanes <= asked_outlook_lanes;
   end
 
-  // Second to fifth stage: the lane. The fourth pins.
+  // 2 to 5: the lane. The fourth stage pins the queue pair.
   logic [LANES-1:0] chosen;
   logic [LANE_WIDTH-1:0] chosen_lane, chosen_6, chosen_7, chosen_8;
   logic [LANE_WIDTH-1:0] lane_5, lane_6, lane_7, lane_8;
@@ -289,10 +291,10 @@ module virtual_kick #(
     {pinned_6, pinned_7, pinned_8} <= {pinned, pinned_6, pinned_7};
   end
 
-  // Eighth stage.
+  // 8: decide.
   logic [FUNCTION_WIDTH-1:0] underlying_function;
 
-  // A command that is dropped in this clock.
+  // The command that is dropped in this clock.
   logic [LANE_WIDTH-1:0] dropped_lane;
   logic [FUNCTION_WIDTH-1:0] dropped_underlying_function;
   logic [23:0] dropped_queue_pair_number;
@@ -329,12 +331,12 @@ module virtual_kick #(
       .filling(refused_filling)
   );
 
-  // Start. A lane that has a command and credits is picked by bits that may be late; in the next clock what they say is kept; in the one
-  // after that shared credits are counted, and the lane takes its credits or is given up. The command follows when it has left its list.
-  // Units that are out wait for room in a queue, in which those on their way have theirs.
+  // Start. The arbiter picks a lane by hints, which are kept in the next clock. One clock later the lane takes its credits, if shared ones
+  // are still available, or is given up. The command follows when it has left its list. Started commands wait for the receiver in a queue
+  // that reserves room for the commands that have not arrived yet.
   localparam int unsigned START_CLOCKS = 8;
   localparam int unsigned OUT_ENTRIES = 32;
-  localparam int unsigned PICKED_CLOCKS = 4;  // Of those that may start yet when no more are to.
+  localparam int unsigned PICKED_CLOCKS = 4;  // Picks that can still start after may_pick is clear.
   localparam int unsigned OUT_WIDTH = $clog2(OUT_ENTRIES) + 1;
 
   logic [LANES-1:0] waiting, to_look_into, able, picked;
@@ -344,12 +346,12 @@ module virtual_kick #(
   logic [LANE_WIDTH-1:0] picked_lane, tried_lane;
   logic starts, looks, gave_up, out_valid, out_pop;
   logic [LANE_WIDTH-1:0] gave_up_lane;
-  logic [START_CLOCKS*2-1:0] taken;  // Whether they are shared: those of the commands that are on their way.
+  logic [START_CLOCKS*2-1:0] taken;  // Which credits are shared, for each command between start and list exit.
   logic execution_taken, completion_taken;
   logic popped, popped_corrupted, popped_dropped;
   logic [LANE_WIDTH-1:0] popped_lane;
   hca_spec_pkg::kick_unit_t popped_unit, popped_started, out_unit;
-  logic [OUT_WIDTH-1:0] out_filling, owed;  // Owed: those that are started and not out.
+  logic [OUT_WIDTH-1:0] out_filling, owed;  // owed: commands started that have not left the block.
   logic unused_out_filling;
 
 `ifdef FPGA_VERBS_MUTANT_DROPPED_WAITS_FOR_CREDIT
@@ -433,7 +435,8 @@ module virtual_kick #(
   assign discarded_lane = popped_lane;
   assign discarded_physical_collect_buffer = popped_unit.physical_collect_buffer;
 
-  // Finish: in the clock after a unit is taken its credits come back, its command ends, and its pin goes. A refused command's pin goes first.
+  // Finish. One clock after a unit is accepted, its credits return, its command ends, and its pin ends. The pin of a refused command ends
+  // first.
   logic takes_end, has_ended, unpins_refused;
   logic [23:0] refused_queue_pair_number, taken_queue_pair_number;
   logic [QUEUE_PAIR_WIDTH-1:0] last_queue_pair;
@@ -462,7 +465,7 @@ module virtual_kick #(
   );
   assign unused_numbers = &{1'b0, taken_lane, taken_underlying_function, execution_lane, completion_lane};
 
-  // A start that came to nothing returns its credits in place of a finish port.
+  // The credits of a corrupted command return in place of those of a finish port.
   assign start_lost = kick_corrupted && !popped_dropped;
   always_ff @(posedge clock) begin
     execution_returned <= !reset && (start_lost || execution_finished);
@@ -504,7 +507,6 @@ module virtual_kick #(
       .*
   );
 
-  // The parts.
   lane_credits #(
       .LANES(LANES),
       .EXECUTION_CREDITS_PER_LANE(EXECUTION_CREDITS_PER_LANE),

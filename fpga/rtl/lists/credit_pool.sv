@@ -1,27 +1,27 @@
-// Credits of one kind, divided among owners. Each owner has its own credits, and all draw on shared ones up to a cap. A credit returns to
-// where it came from. A division below current use takes effect as credits return.
+// Credits of one kind, divided among owners. Each owner has its own credits and may take shared ones up to a cap. A credit returns to the
+// part that it was taken from. A limit lowered below the credits in use takes effect as credits return.
 //
-// The bits by owner follow an event by three clocks: the numbers are written, read again, and compared, and each of these takes a clock.
-// An owner that takes a credit therefore waits until its bits are right again.
+// has_own and below_cap show an event after three clocks: one each to write the counters, to read them again, and to compare them. An owner
+// that takes a credit must therefore wait until its bits are right again.
 module credit_pool #(
     parameter int unsigned OWNERS = 8,
-    parameter int unsigned OWN = 64,  // At first, as the next two.
+    parameter int unsigned OWN = 64,  // Initial number; SHARED and SHARED_CAP as well.
     parameter int unsigned SHARED = 0,
     parameter int unsigned SHARED_CAP = 0,
-    parameter bit SETTABLE = 1'b1,  // Else what was at first stays.
+    parameter bit SETTABLE = 1'b1,  // If clear, the initial numbers stay.
     parameter int unsigned CREDIT_WIDTH = 7,
     parameter int unsigned OWNER_WIDTH = OWNERS > 1 ? $clog2(OWNERS) : 1
 ) (
     input logic clock,
     input logic reset,
 
-    // The owners that have credits of their own, and those that may hold another shared one; whether a shared one is free, in this clock.
+    // Owners that have a credit of their own; owners that may take another shared credit; whether a shared credit is free in this clock.
     output logic [OWNERS-1:0] has_own,
     output logic [OWNERS-1:0] below_cap,
     output logic has_shared,
 
-    // An owner takes a credit of its own, if its bit of has_own was set in the clock before; or a shared one, if that of below_cap was,
-    // and has_shared is. Not in the three clocks after it took one.
+    // An owner takes a credit of its own if its bit of has_own was set in the preceding clock, or a shared one if its bit of below_cap was
+    // set and has_shared is set; never within three clocks after it took one.
     input logic take,
     input logic [OWNER_WIDTH-1:0] take_owner,
     input logic take_shared,
@@ -30,7 +30,7 @@ module credit_pool #(
     input logic [OWNER_WIDTH-1:0] give_back_owner,
     input logic give_back_shared,
 
-    input logic set_limits,  // Of one owner.
+    input logic set_limits,  // Sets the limits of one owner.
     input logic [OWNER_WIDTH-1:0] set_limits_owner,
     input logic [CREDIT_WIDTH-1:0] set_own_credits,
     input logic [CREDIT_WIDTH-1:0] set_shared_cap_credits,
@@ -40,23 +40,23 @@ module credit_pool #(
     input logic [OWNER_WIDTH-1:0] query_owner,
     output logic [CREDIT_WIDTH-1:0] query_own_held,
     output logic [CREDIT_WIDTH-1:0] query_shared_held,
-    output logic [CREDIT_WIDTH-1:0] query_available,  // That the owner could take one after the other: three clocks later.
+    output logic [CREDIT_WIDTH-1:0] query_available,  // Number of credits that the owner could take in succession; three clocks later.
     output logic [CREDIT_WIDTH-1:0] all_shared_held
 );
-  // By owner: its own credits and shared ones, as many as were taken and as came back, each modulo 2^CREDIT_WIDTH; what is held is the
-  // difference, none before an owner is used. Its limits hold once they are divided, else they are those at first. Each memory has one
+  // By owner, for its own and for shared credits: credits taken and credits returned, modulo 2^CREDIT_WIDTH. Their difference is the number
+  // held; it is 0 until the owner's bit in `used` is set. limits_of is valid once the owner's bit in `divided` is set. Each memory has one
   // writer.
   logic [2*CREDIT_WIDTH-1:0] taken_of[OWNERS];
   logic [2*CREDIT_WIDTH-1:0] returned_of[OWNERS];
   logic [2*CREDIT_WIDTH-1:0] limits_of[OWNERS];
   logic [OWNERS-1:0] used, divided, below_limit;
-  logic [CREDIT_WIDTH:0] shared_left;  // Below zero where less is shared than is held.
+  logic [CREDIT_WIDTH:0] shared_left;  // Negative if the limit was lowered below the shared credits held.
 
   function automatic logic [2*CREDIT_WIDTH-1:0] limits(input logic [OWNER_WIDTH-1:0] number);
     limits = SETTABLE && divided[number] ? limits_of[number] : {CREDIT_WIDTH'(OWN), CREDIT_WIDTH'(SHARED_CAP)};
   endfunction
 
-  // Each half by itself: own and shared.
+  // Adds and subtracts the halves separately: own and shared.
   function automatic logic [2*CREDIT_WIDTH-1:0] sum(input logic [2*CREDIT_WIDTH-1:0] counts, input logic own, input logic of_shared);
     sum = {counts[CREDIT_WIDTH+:CREDIT_WIDTH] + CREDIT_WIDTH'(own), counts[CREDIT_WIDTH-1:0] + CREDIT_WIDTH'(of_shared)};
   endfunction
@@ -86,7 +86,7 @@ module credit_pool #(
 `endif
   assign returns_shared = give_back && give_back_shared;
 
-  // The first that an owner takes after a reset begins at what came back.
+  // After a reset, the first credit that an owner takes starts from its number of returned credits.
   always_ff @(posedge clock) begin
     if (take) taken_of[take_owner] <= sum(used[take_owner] ? taken_of[take_owner] : returned_of[take_owner], takes_own, takes_shared);
     if (give_back) returned_of[give_back_owner] <= sum(returned_of[give_back_owner], returns_own, returns_shared);
@@ -100,11 +100,11 @@ module credit_pool #(
     end
   end
 
-  // The owner of each event: its numbers are read when the event is in them, and compared in the next clock. Events of one owner read
-  // the same, or the later one reads what is newer: none has to know of the others.
+  // For each event the block reads the owner's counters once the event is in them, and compares them in the next clock. If two events of
+  // one owner meet, both read the same counters or the later one reads newer ones, so the events need not know of each other.
   logic take_read, give_back_read, set_read;
   logic [OWNER_WIDTH-1:0] take_read_owner, give_back_read_owner, set_read_owner;
-  logic [OWNERS-1:0] take_compared, give_back_compared, set_compared;  // One bit, that of the owner.
+  logic [OWNERS-1:0] take_compared, give_back_compared, set_compared;  // One-hot.
   logic [2*CREDIT_WIDTH-1:0] take_held, give_back_held, set_held, take_limits, give_back_limits, set_then_limits;
 
   always_ff @(posedge clock) begin
@@ -131,7 +131,7 @@ module credit_pool #(
     end
   end
 
-  // Of each half, whether fewer are held than may be.
+  // For each half: whether fewer credits are held than allowed.
   function automatic logic [1:0] below(input logic [2*CREDIT_WIDTH-1:0] counts, input logic [2*CREDIT_WIDTH-1:0] most);
     below = {counts[CREDIT_WIDTH+:CREDIT_WIDTH] < most[CREDIT_WIDTH+:CREDIT_WIDTH], counts[CREDIT_WIDTH-1:0] < most[CREDIT_WIDTH-1:0]};
   endfunction
@@ -164,7 +164,7 @@ module credit_pool #(
     end
   end
 
-  // Credits that an owner could take.
+  // The number of credits that an owner could take.
   logic [2*CREDIT_WIDTH-1:0] query_held, query_limits;
   logic [CREDIT_WIDTH-1:0] own_free, shared_free, left_below_cap;
 

@@ -1,17 +1,17 @@
 // The structures that the front of the HCA keeps in host memory: rings of kick records, queuing structures, and the mapping table of lanes.
-// They share one host_port, in turn. A failed access raises an event, unless it belongs to a ring that is already switched off.
+// They share one host_port and take turns. A failed access raises an event, unless it belongs to a ring that has been switched off since.
 module host_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
     parameter int unsigned QUEUE_PAIRS = 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS,
-    parameter int unsigned OUTSTANDING = 64,  // Accesses under way, at most. A power of two.
+    parameter int unsigned OUTSTANDING = 64,  // Maximum accesses in flight. A power of two.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
     input logic clock,
-    input logic reset,  // While it is idle, but for the first.
-    output logic idle,  // No DMA is under way.
+    input logic reset,  // Only while idle, except for the first.
+    output logic idle,  // No DMA is in flight.
     input logic [63:0] now,
 
     // As in kick_records.
@@ -61,15 +61,15 @@ module host_memory #(
     output logic [63:0] lanes_read_lanes,
     input logic fetched_lanes,
 
-    // The ring of a function and its queuing structures are forgotten: each is held until it is done.
+    // Forgets the ring of a function, or its queuing structures. Each request is held until it is done.
     input logic forget_records,
     output logic forget_records_done,
     input logic forget_structures,
     output logic forget_structures_done,
     input logic [FUNCTION_WIDTH-1:0] forget_underlying_function,
 
-    // Registers of the functions, by offset in their page: a write is taken when write_ready is set, and changes nothing where it is not
-    // allowed. A register of 64 bits is written in halves, and read whole at its lower offset.
+    // Registers of the functions, by offset in their page. A write is accepted when write_ready is set; a forbidden one changes nothing. A
+    // 64-bit register is written in halves and read whole at its lower offset.
     input logic write,
     output logic write_ready,
     input logic [FUNCTION_WIDTH-1:0] write_underlying_function,
@@ -83,7 +83,7 @@ module host_memory #(
     output logic fault,
     output hca_spec_pkg::event_unit_t fault_event,
 
-    // To host memory, AXI4. awuser and aruser: whose memory it is.
+    // To host memory, AXI4. awuser and aruser: the function that owns the memory.
     output logic [63:0] memory_awaddr,
     output logic [7:0] memory_awlen,
     output logic [2:0] memory_awsize,
@@ -125,7 +125,7 @@ module host_memory #(
   logic [63:0] records_request_address, structures_request_address, lanes_request_address, request_address;
   hca_spec_pkg::kick_record_t request_record;
   hca_spec_pkg::queuing_structure_entry_t request_entry;
-  logic [CLIENTS-1:0] requests, requests_ready, answers;  // By client.
+  logic [CLIENTS-1:0] requests, requests_ready, answers;  // By requester.
   logic [CLIENT_WIDTH-1:0] request_client, last_client, answer_client;
   logic request, request_ready;
   logic answer, answer_is_write, answer_ok, answer_counts, port_idle;
@@ -191,7 +191,7 @@ module host_memory #(
       .*
   );
 
-  // The requester that was served last goes last.
+  // The requester that was served last has the lowest priority.
   always_comb begin
     case (last_client)
       RECORDS: request_client = requests[STRUCTURES] ? STRUCTURES : requests[LANES] ? LANES : RECORDS;
@@ -240,7 +240,7 @@ module host_memory #(
       .*
   );
 
-  // Faults, by function: looked up with the answer, and written in the next clock.
+  // Failed accesses by function: the function is looked up with the answer, the fault is stored one clock later.
   logic [UNDERLYING_FUNCTIONS-1:0] has_faults;
   logic [63:0] faults, faults_before, faults_now, faults_read;
   logic [FUNCTION_WIDTH-1:0] fault_function;

@@ -1,36 +1,36 @@
-// DMA of the device: accesses to host memory as AXI4 bursts, many in flight. A line is an aligned block of 64 B, which is written; a word
-// is an aligned 8 B, which is written or read. No burst therefore crosses 4 KiB.
+// DMA of the device: accesses to host memory as AXI4 bursts, many in flight. Clients write lines, which are aligned blocks of 64 B, and
+// write or read words, which are aligned blocks of 8 B. So no burst crosses 4 KiB.
 //
-// All bursts have one identifier, so that the host keeps the order of writes. Clients get answers in the order of requests, for reads and
-// writes together: an answer waits on its channel for its turn.
+// All bursts have one identifier, so the host keeps the order of writes. Clients get answers in the order of requests, reads and writes
+// alike: an answer waits in its channel for its turn.
 module host_port #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned FUNCTION_WIDTH = 3,
     parameter int unsigned CLIENT_WIDTH = 2,
-    parameter int unsigned OUTSTANDING = 64,  // Accesses under way, at most. A power of two.
+    parameter int unsigned OUTSTANDING = 64,  // Maximum accesses in flight. A power of two.
     parameter int unsigned OUTSTANDING_WIDTH = $clog2(OUTSTANDING) + 1
 ) (
     input logic clock,
-    input logic reset,  // While nothing is under way.
+    input logic reset,  // Only while idle.
 
     input logic request,
     output logic request_ready,
-    input logic [CLIENT_WIDTH-1:0] request_client,  // The block that asks; the answer says it again.
+    input logic [CLIENT_WIDTH-1:0] request_client,  // The requesting block; returned with the answer.
     input logic request_is_write,
     input logic request_is_line,
-    input logic [FUNCTION_WIDTH-1:0] request_underlying_function,  // The function whose memory it is.
+    input logic [FUNCTION_WIDTH-1:0] request_underlying_function,  // The function that owns the memory.
     input logic [63:0] request_address,
-    input logic [511:0] request_data,  // A word lies in the lowest bits.
+    input logic [511:0] request_data,  // A word is in the lowest bits.
     output logic answer,
     output logic [CLIENT_WIDTH-1:0] answer_client,
     output logic answer_is_write,
     output logic answer_ok,
     output logic [FUNCTION_WIDTH-1:0] answer_underlying_function,
-    output logic [47:0] answer_address,  // Its lowest bits.
+    output logic [47:0] answer_address,  // The lowest bits of the request's address.
     output logic [63:0] answer_data,
-    output logic idle,  // Nothing is under way.
+    output logic idle,  // Nothing is in flight.
 
-    // AXI4, bursts of the incrementing kind.
+    // AXI4, incrementing bursts.
     output logic [63:0] memory_awaddr,
     output logic [7:0] memory_awlen,
     output logic [2:0] memory_awsize,
@@ -66,22 +66,22 @@ module host_port #(
   localparam int unsigned BEAT_WIDTH = BEATS > 1 ? $clog2(BEATS) : 1;
   localparam logic [1:0] OKAY = 2'b00;
 
-  // The one that is handed to the host.
+  // The request that the block is passing to the host.
   logic is_line, begins, unused_last;
   logic [BEAT_WIDTH-1:0] beats_left;
   logic [FUNCTION_WIDTH-1:0] underlying_function;
   logic [63:0] address;
-  logic [511:0] data;  // Of a line: what is still to be written.
-  logic [5:0] lane;  // Of a word in its beat.
+  logic [511:0] data;  // The rest of a line that is still to be written.
+  logic [5:0] lane;  // The place of a word in its beat.
 
-  // Those that wait for their answers, the oldest.
+  // Requests without an answer, the oldest first.
   logic [OUTSTANDING_WIDTH-1:0] outstanding;
   logic is_outstanding, is_write, ends, is_okay;
   logic [CLIENT_WIDTH-1:0] client;
   logic [FUNCTION_WIDTH-1:0] asked_underlying_function;
   logic [47:0] asked_address;
 
-  assign unused_last = memory_rlast;  // A word is one beat.
+  assign unused_last = memory_rlast;  // A read is one beat, so every beat is the last.
   assign request_ready = outstanding != OUTSTANDING_WIDTH'(OUTSTANDING) && (!memory_awvalid || memory_awready)
       && (!memory_wvalid || memory_wready && memory_wlast) && (!memory_arvalid || memory_arready);
   assign begins = request && request_ready;

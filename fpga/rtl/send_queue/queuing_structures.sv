@@ -1,36 +1,36 @@
 // The queuing structures: per function and QoS level a FIFO in host memory of the queue pairs that send_queue_scheduler has to serve
-// (US8589610, queuing structure), and their turns. A queue pair is in one FIFO at most, once, so that none overflows.
+// (US8589610, queuing structure), and their turns. A queue pair is in at most one FIFO, once, so no FIFO overflows.
 //
-// A memory by queue pair tells in which FIFO each waits: an entry that is read back is believed only if it was written there. A FIFO that
-// cannot be reached, is too small, or comes back changed is condemned, and all queue pairs that wait in it are turned out one by one, so that
-// none is lost.
+// A memory by queue pair notes the FIFO in which each queue pair waits. The block trusts an entry that it reads back only if it was written
+// to that FIFO. It condemns a FIFO that cannot be accessed, is too small, or returns a changed entry, and removes all queue pairs that wait
+// in it one by one, so that none is lost.
 //
-// One thing is done at a time, and requests are taken in the order forget, append, turn_out, take.
+// The block executes one request at a time; the priority is forget, append, turn_out, take.
 module queuing_structures #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned QUEUE_PAIRS = 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS,  // A power of two.
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
     input logic clock,
-    input logic reset,  // Nothing is taken for QUEUE_PAIRS clocks after it.
+    input logic reset,  // The block accepts nothing for QUEUE_PAIRS clocks after a reset.
 
-    // Puts a queue pair of the device at the tail. One that waits already stays where it is.
+    // Appends a queue pair to its FIFO. One that already waits keeps its place.
     input logic append,
     output logic append_ready,
     input hca_spec_pkg::schedule_request_t append_unit,
 
-    output logic [2*UNDERLYING_FUNCTIONS-1:0] given,  // By function and level: the FIFO has an address that is not zero.
+    output logic [2*UNDERLYING_FUNCTIONS-1:0] given,  // By function and level: the FIFO's address is not zero.
 
-    // Takes the head of the FIFO whose turn it is: functions in turn, and the levels of each in turn. After a take that was taken comes
-    // taken, or condemned.
-    output logic any,  // Some FIFO that is in order has an entry.
+    // Takes the head of the FIFO whose turn it is: functions take turns, and so do the levels of each. An accepted take is followed by
+    // taken or condemned.
+    output logic any,  // A FIFO that is not condemned has an entry.
     input logic take,
     output logic take_ready,
     output logic taken,
     output hca_spec_pkg::schedule_request_t taken_unit,
-    output logic condemned,  // In its clock: a FIFO had to be.
+    output logic condemned,  // The take found a damaged FIFO, which is condemned in this clock.
 
-    // Looks at one queue pair after the other, and turns those out that wait in a condemned FIFO.
+    // Checks the next queue pair, and removes it if it waits in a condemned FIFO.
     output logic any_condemned,
     input logic turn_out,
     output logic turn_out_ready,
@@ -38,12 +38,12 @@ module queuing_structures #(
     output hca_spec_pkg::schedule_request_t turned_out_unit,
     output logic [7:0] turned_out_refusal,
 
-    // All of a function is forgotten: who waits, and where. It takes QUEUE_PAIRS clocks, and is held until the last.
+    // Forgets all of a function: the waiting queue pairs and the FIFOs. Takes QUEUE_PAIRS clocks; the request is held until it is done.
     input logic forget,
     input logic [FUNCTION_WIDTH-1:0] forget_underlying_function,
     output logic forget_done,
 
-    // Registers of the functions, as kick_records has them.
+    // Registers of the functions, as in kick_records.
     input logic write,
     output logic write_ready,
     input logic [FUNCTION_WIDTH-1:0] write_underlying_function,
@@ -55,7 +55,7 @@ module queuing_structures #(
     input logic [15:0] read_offset,
     output logic [63:0] read_value,
 
-    // To host_port: words are written and read.
+    // To host_port: writes and reads words.
     output logic request,
     input logic request_ready,
     output logic request_is_write,
@@ -72,7 +72,7 @@ module queuing_structures #(
   end
 
   localparam int unsigned STRUCTURES = 2 * UNDERLYING_FUNCTIONS;
-  localparam int unsigned STRUCTURE_WIDTH = FUNCTION_WIDTH + 1;  // Function, then level.
+  localparam int unsigned STRUCTURE_WIDTH = FUNCTION_WIDTH + 1;  // Function and level.
   localparam int unsigned INDEX_WIDTH = $clog2(QUEUE_PAIRS);
   localparam int unsigned GENERATION_WIDTH = 24 - hca_spec_pkg::QUEUE_PAIR_INDEX_BITS;
   localparam int unsigned COUNT_WIDTH = INDEX_WIDTH + 1;
@@ -94,23 +94,23 @@ module queuing_structures #(
   localparam logic [3:0] TURN_OUT = 4'd14;
   localparam logic [3:0] FORGET = 4'd15;
 
-  // By structure. One row is at work in a clock: memories hold what a row has, bits of all rows are registers.
-  logic [STRUCTURE_WIDTH-1:0] row, read_row;  // row: chosen a clock before its memories are looked at.
+  // By structure. Each clock works on one row; per-row values are in memories, bits of all rows in registers.
+  logic [STRUCTURE_WIDTH-1:0] row, read_row;  // row: selected a clock before its memories are read.
   logic [63:0] row_address, read_address;
-  logic [31:0] row_head, row_tail;  // Entries taken, and written, free-running.
+  logic [31:0] row_head, row_tail;  // Number of entries taken and number written, free-running.
   logic [COUNT_WIDTH-1:0] row_waiting;
-  logic [7:0] row_refusal, place_refusal;  // Why it is condemned; 0: it is in order.
-  logic [4:0] row_size, read_size;  // log2 of the entries; by function.
+  logic [7:0] row_refusal, place_refusal;  // Reason for which the FIFO is condemned; 0: it is not.
+  logic [4:0] row_size, read_size;  // log2 of the number of entries; by function.
   logic [STRUCTURES-1:0] ready, has_entries, is_condemned;
 
-  // The request at work.
+  // The request being executed.
   logic [3:0] state;
   logic takes_forget, takes_append, takes_turn_out, takes_take, takes_write;
   logic [STRUCTURE_WIDTH-1:0] appended_structure, next_structure;
-  logic [23:0] number;  // Of its queue pair.
+  logic [23:0] number;  // Its queue pair.
   logic [INDEX_WIDTH-1:0] turned_index, clear_index, forget_index;
 
-  // Where the queue pair of an index waits.
+  // The FIFO in which the queue pair of each index waits.
   logic [STRUCTURE_WIDTH+GENERATION_WIDTH:0] places[QUEUE_PAIRS];
   logic [INDEX_WIDTH-1:0] look_index, place_index;
   logic forgets, place_write, place_waits, place_waits_next;
@@ -132,7 +132,7 @@ module queuing_structures #(
   assign appended_structure = {FUNCTION_WIDTH'(append_unit.underlying_function),
       append_unit.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
 
-  // The FIFO whose turn it is.
+  // Selects the FIFO whose turn it is.
   logic [UNDERLYING_FUNCTIONS-1:0] ready_functions;
   logic [FUNCTION_WIDTH-1:0] last_function, next_function, chosen_function;
   logic [UNDERLYING_FUNCTIONS-1:0] last_levels;
@@ -152,8 +152,8 @@ module queuing_structures #(
   assign ready_levels = 2'(ready >> {chosen_function, 1'b0});
   assign next_structure = {chosen_function, ready_levels == 2'b11 ? !last_levels[chosen_function] : ready_levels[1]};
 
-  // The entry.
-  logic [31:0] entries, used, place_of_entry;  // A clock behind the row. The place of the entry in the structure.
+  // The entry to write or read.
+  logic [31:0] entries, used, place_of_entry;  // One clock after the row. place_of_entry: the index of the entry in the FIFO.
   logic [31:0] position;
   logic [4:0] entries_log2;
   logic is_append, is_full, is_entry, is_believed;
@@ -185,7 +185,7 @@ module queuing_structures #(
   assign is_believed = place_waits && place_structure == row
       && place_generation == number[23-:GENERATION_WIDTH];
 
-  // The steps that are done.
+  // The effects of the current step.
   logic joins, leaves, is_appended, is_turned_out, was_turned_out, condemns;
   logic [7:0] reason;
 
@@ -272,7 +272,7 @@ module queuing_structures #(
     end
   end
 
-  // The place that is looked up in this clock is there in the next.
+  // The place looked up in this clock is read in the next one.
   assign look_index = state == FORGET ? forget_index + INDEX_WIDTH'(1) : takes_forget ? '0 :
       takes_append ? append_unit.queue_pair_number[INDEX_WIDTH-1:0] : state == APPEND_LOOK ? number[INDEX_WIDTH-1:0] :
       state == TAKE_AWAIT ? entry_read.queue_pair_number[INDEX_WIDTH-1:0] : turned_index;
@@ -315,13 +315,13 @@ module queuing_structures #(
     else if (32'(read_offset) == ADDRESS_OFFSET || 32'(read_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE) read_value = read_address;
   end
 
-  // The row at work.
+  // Updates of the row.
   logic clears, recovers;
   logic [STRUCTURES-1:0] row_bit;
   logic [4:0] entries_log2_written;
   assign row_bit = STRUCTURES'(1) << row;
   assign clears = state == CLEAR || state == FORGET;
-  assign recovers = was_turned_out && row_waiting == COUNT_WIDTH'(1);  // The last: it is in order again.
+  assign recovers = was_turned_out && row_waiting == COUNT_WIDTH'(1);  // With its last queue pair removed, the FIFO is no longer condemned.
   assign entries_log2_written = size_written.entries_log2;
 
   lut_memory #(

@@ -1,7 +1,7 @@
-// Commands by queue pair, and their turns. The first command of each list has one turn after the other; a command leaves its list with its last
-// packet. The lists execute one operation at a time, so that no operation meets another one half done.
+// Lists of commands by queue pair, and their turns. The first commands of the lists take turns; a command leaves its list with its last
+// packet. The block executes one operation on the lists at a time, so that no operation sees another one half done.
 module command_turns #(
-    parameter int unsigned ENTRIES = 192,  // Commands, at most.
+    parameter int unsigned ENTRIES = 192,  // Maximum commands.
     parameter int unsigned LISTS = 256,  // A power of two.
     parameter int unsigned BUFFERS = 72,  // PCBs.
     localparam int unsigned BUFFER_WIDTH = $clog2(BUFFERS),
@@ -17,7 +17,7 @@ module command_turns #(
     input logic [23:0] execution_queue_pair,
     input logic [BUFFER_WIDTH-1:0] execution_buffer,
 
-    // A command that has a turn: its first one, or the one after the answer to its local operation.
+    // A command that has its turn: its first one, or the one after the answer to its local operation.
     output logic turn,
     output logic [BUFFER_WIDTH-1:0] turn_buffer,
     output logic turn_is_first,
@@ -25,17 +25,17 @@ module command_turns #(
     output logic turn_is_refused,
     input logic take,
 
-    // It has more packets.
+    // The command of this turn has more packets.
     input logic again,
     input logic [BUFFER_WIDTH-1:0] again_buffer,
 
-    // Its local operation has ended.
+    // The local operation of a command has ended.
     input logic local_done,
     output logic local_done_ready,
     input logic [BUFFER_WIDTH-1:0] local_done_buffer,
     input logic local_done_refused,
 
-    // It leaves its list.
+    // The command of this turn leaves its list.
     input logic leave,
     output logic leave_ready,
     input logic [BUFFER_WIDTH-1:0] leave_buffer
@@ -85,12 +85,12 @@ module command_turns #(
       has_left <= leave && leave_ready || has_left && state != STATE_POPS;
       case (state)
         STATE_REST: state <= has_left ? STATE_POPS : has_execution ? STATE_PUSHES : STATE_REST;
-        // If its list has no place yet, a command that leaves frees one.
+        // An arriving command whose list has no place yet waits until a leaving command frees one.
         STATE_PUSHES: if (pushed) state <= joins && !is_listed ? STATE_PEEKS : STATE_REST;
         STATE_POPS: if (command_ready) state <= STATE_POPPED;
         STATE_POPPED: if (answered) state <= STATE_PEEKS;
         STATE_PEEKS: if (command_ready) state <= STATE_PEEKED;
-        STATE_PEEKED:  // A command that cannot be read is lost: the next one follows.
+        STATE_PEEKED:  // A command that cannot be read is lost; the next one of the list follows.
         if (answered)
           if (is_empty) state <= STATE_REST;
           else state <= answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED ? STATE_POPS : STATE_STARTS;
@@ -107,9 +107,9 @@ module command_turns #(
     if (answered) first_buffer <= answered_buffer;
   end
 
-  // Whether a list's first command has turns; and the list of each of those commands.
+  // Lists whose first command takes turns, and the list of each of those commands.
   assign is_empty = state == STATE_PEEKED && answered && answered_result != linked_list_queue_pkg::LINKED_LIST_RESULT_OK
-      && answered_result != linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;  // The list has ended.
+      && answered_result != linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;  // The list is empty.
   lut_memory #(
       .WIDTH(1),
       .SIZE (LISTS)
@@ -200,7 +200,7 @@ module command_turns #(
       .*
   );
 
-  // Turns in the order of their requests: a command with more packets goes behind all others.
+  // Turns in the order of their requests: a command with more packets goes to the end.
   logic [TURN_WIDTH-1:0] next;
   logic [BUFFER_WIDTH:0] unused_turns;
   assign local_done_ready = !again && state != STATE_STARTS;

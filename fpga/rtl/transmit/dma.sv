@@ -3,15 +3,17 @@
 // that the latency of host memory delays none of them. The packets of a queue pair leave in order; packets of other queue pairs pass them.
 module dma #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
-    parameter int unsigned ENTRIES = 192,  // Commands: one for each execution credit.
+    parameter int unsigned ENTRIES = 192,  // Maximum commands: one for each execution credit.
     parameter int unsigned LISTS = 256,  // A power of two.
-    parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,  // PCBs.
-    parameter int unsigned PACKETS = hca_spec_pkg::REQUEST_PACKET_BUFFERS + hca_spec_pkg::RESPONSE_PACKET_BUFFERS,  // Of packet memory.
-    parameter int unsigned PACKETS_ON_THE_WAY = 16,  // Request packets from here to the port: as many as can wait there.
-    parameter int unsigned PACKETS_OF_COMMAND = 8,  // Of these, of one command.
+    // Number of PCBs.
+    parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
+    // Buffers in packet memory.
+    parameter int unsigned PACKETS = hca_spec_pkg::REQUEST_PACKET_BUFFERS + hca_spec_pkg::RESPONSE_PACKET_BUFFERS,
+    parameter int unsigned PACKETS_ON_THE_WAY = 16,  // Maximum request packets between this block and the port.
+    parameter int unsigned PACKETS_OF_COMMAND = 8,  // Maximum of these per command.
     parameter int unsigned FUNCTION_WIDTH = 3,
-    parameter int unsigned TAGS = 32,  // Reads of host memory.
-    parameter int unsigned MOST_BYTES = 512,  // Of a read.
+    parameter int unsigned TAGS = 32,  // Maximum reads of host memory in flight.
+    parameter int unsigned MOST_BYTES = 512,  // Largest read, in bytes.
     localparam int unsigned BUFFER_WIDTH = $clog2(BUFFERS),
     localparam int unsigned PACKET_WIDTH = $clog2(PACKETS),
     localparam int unsigned USED_WIDTH = $clog2(hca_spec_pkg::REQUEST_PACKET_BUFFERS + 1),
@@ -21,10 +23,10 @@ module dma #(
     localparam int unsigned USER_WIDTH = PACKET_WIDTH + 2
 ) (
     input logic clock,
-    input logic reset,  // While it is idle, but for the first.
-    output logic clearing,  // After a reset; nothing is taken.
-    output logic idle,  // Nothing of host memory is being read.
-    input logic [2:0] maximum_read_request,  // 128 B << this, as PCIe has it. Changed while it is idle.
+    input logic reset,  // Only while idle, except for the first.
+    output logic clearing,  // After a reset; the block accepts nothing.
+    output logic idle,  // No read of host memory is in flight.
+    input logic [2:0] maximum_read_request,  // 128 B << this value, as in PCIe. Changes only while idle.
 
     // A command that queue_pair_fetch has started, with the fields of its kick_unit that dma needs. Each holds an execution credit.
     input logic execution,
@@ -35,7 +37,7 @@ module dma #(
     input hca_spec_pkg::completion_status_t execution_status,
     input transmit_pkg::plan_t execution_plan,
 
-    // Reads the context of a queue pair: a reader of queue_pair_contexts. One at a time.
+    // Reads the context of a queue pair, one at a time, through a reader port of queue_pair_contexts.
     output logic context_read,
     input logic context_read_ready,
     output logic [23:0] context_read_number,
@@ -49,7 +51,7 @@ module dma #(
     input logic [23:0] context_protection_domain,
     input hca_spec_pkg::path_mtu_t context_path_mtu,
 
-    // A work request has failed: queue_pair_contexts flushes those behind it in its send queue. After `failed`, each context that is read shows it.
+    // A work request has failed: queue_pair_contexts flushes the later ones of its send queue. Contexts read after `failed` show it.
     output logic fail,
     input logic fail_ready,
     output logic [FUNCTION_WIDTH-1:0] fail_underlying_function,
@@ -68,14 +70,14 @@ module dma #(
     input logic [BUFFER_WIDTH-1:0] local_done_physical_collect_buffer,
     input logic local_done_refused,
 
-    // A beat of a PCB, in the clock after the one in which the read is taken.
+    // A beat of a PCB, in the clock after an accepted read.
     output logic pcb_read,
     input logic pcb_read_ready,
     output logic [BUFFER_WIDTH-1:0] pcb_read_buffer,
     output logic [BEATS_WIDTH-1:0] pcb_read_beat,
     input logic [BEAT_BYTES*8-1:0] pcb_read_data,
 
-    // Packet memory: buffers of requests, and bytes.
+    // Packet memory: allocates buffers of requests and writes bytes.
     input logic has_free,
     input logic [PACKET_WIDTH-1:0] free_packet,
     input logic [USED_WIDTH-1:0] packets_free,
@@ -107,19 +109,19 @@ module dma #(
     input logic [63:0] burst_address,
     input logic [31:0] burst_bytes,
     input logic burst_last,
-    input logic burst_refused,  // Its fault is any but FAULT_NONE: all end with the same status.
+    input logic burst_refused,  // Its fault is any but FAULT_NONE; all of them end the work request with the same status.
     input logic burst_epoch,
     output logic finish,
     output logic finish_epoch,
 
-    // A read of memory that a key permits has failed: an event.
+    // A read of memory that a key permits has failed, which raises an event.
     output logic dma_fault,
     input logic dma_fault_ready,
     output logic [FUNCTION_WIDTH-1:0] dma_fault_underlying_function,
     output logic [47:0] dma_fault_address,
 
-    // A packet whose payload is in its buffer, behind the headroom; or the end of a command without a packet. It has its bytes, its number in the
-    // message, and with the last packet the status of the command.
+    // A packet whose payload is in its buffer, behind the headroom; or the end of a command without a packet. It carries its length, its
+    // number in the message, and with the last packet the status of the command.
     output logic gathered,
     input logic gathered_ready,
     output hca_spec_pkg::packet_unit_t gathered_unit,
@@ -127,7 +129,7 @@ module dma #(
     output logic [23:0] gathered_number,
     output hca_spec_pkg::completion_status_t gathered_status,
 
-    // AXI4, bursts of the incrementing kind.
+    // AXI4, incrementing bursts.
     output logic [TAG_WIDTH-1:0] memory_arid,
     output logic [63:0] memory_araddr,
     output logic [7:0] memory_arlen,

@@ -7,11 +7,11 @@ module gather_walk #(
     input logic clock,
     input logic reset,
 
-    // A packet; done in the clock in which its last access is taken. Its end is known a clock later.
+    // A packet; done in the clock in which its last access is accepted. Whether an access is the last is known a clock later.
     input logic start,
     input logic start_is_check,  // Of all entries of the list.
     input logic [4:0] start_count,
-    input logic [4:0] start_entry,  // Where the packet begins: entry, and bytes of it that are done.
+    input logic [4:0] start_entry,  // The start of the packet: an entry, and the bytes of it that earlier packets have sent.
     input logic [31:0] start_offset,
     input logic [12:0] start_bytes,
     output logic done,
@@ -46,7 +46,7 @@ module gather_walk #(
   state_t state;
   logic is_check, is_half, is_upper, is_over, is_end, goes_on;
   logic [4:0] count, next_entry;
-  logic [12:0] left;  // Bytes of the packet.
+  logic [12:0] left;  // Bytes of the packet without an access yet.
   logic [31:0] entry_left;
   logic [PLACE_WIDTH-1:0] place;
   hca_spec_pkg::gather_entry_t came, found;
@@ -54,7 +54,7 @@ module gather_walk #(
   assign next_entry = entry + 5'd1;
   assign place = PLACE_WIDTH'(entry) + PLACE_WIDTH'(FIRST);
   assign read = state == STATE_READS;
-  if (BEAT_BYTES >= ENTRY_BYTES) begin : gen_wide  // A beat has whole entries.
+  if (BEAT_BYTES >= ENTRY_BYTES) begin : gen_wide  // A beat contains whole entries.
     localparam int unsigned SHARE = BEAT_BYTES / ENTRY_BYTES;
     assign is_upper = 1'b0;
     assign is_half = 1'b0;
@@ -64,7 +64,7 @@ module gather_walk #(
       for (int unsigned part = 0; part < SHARE; part++)
         if (place % PLACE_WIDTH'(SHARE) == PLACE_WIDTH'(part)) came = read_data[part*ENTRY_BYTES*8+:ENTRY_BYTES*8];
     end
-  end else begin : gen_narrow  // An entry has two beats.
+  end else begin : gen_narrow  // An entry fills two beats.
     logic second;
     assign is_upper = second;
     assign is_half = !second;
@@ -77,10 +77,10 @@ module gather_walk #(
   end
 
   assign is_over = entry_left == '0;
-  assign is_end = entry_left[31:13] == '0 && entry_left[12:0] < left;  // Of the entry, before that of the packet.
+  assign is_end = entry_left[31:13] == '0 && entry_left[12:0] < left;  // The access ends with the entry, before the end of the packet.
   assign access = state == STATE_ASKS;
   assign done = access && access_ready && access_last;
-  assign goes_on = state == STATE_PIECE && !is_check && is_over;  // Nothing is left of this entry.
+  assign goes_on = state == STATE_PIECE && !is_check && is_over;  // The entry has no bytes left.
 
   always_ff @(posedge clock) begin
     if (reset) state <= STATE_REST;

@@ -1,5 +1,5 @@
-// Reads the translated pieces of accesses into the buffers of their packets: the bytes of a packet's accesses follow each other. Ends of accesses
-// leave in the order of their reads; ends of packets that read nothing pass them.
+// Reads the translated pieces of accesses into the buffers of their packets, one behind the other. Ends of accesses leave in the order of
+// their reads; ends of packets that read nothing pass them.
 module payload_reads #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned PACKETS = 128,
@@ -11,12 +11,12 @@ module payload_reads #(
     localparam int unsigned PLACE_WIDTH = $clog2(hca_spec_pkg::PACKET_BUFFER_BYTES / BEAT_BYTES)
 ) (
     input logic clock,
-    input logic reset,  // While it is idle, but for the first.
+    input logic reset,  // Only while idle, except for the first.
     output logic clearing,
     output logic idle,  // No read is in flight.
     input logic [2:0] maximum_read_request,
 
-    // Bursts of accesses, as memory_translation gives them; none has more bytes than a packet. A packet that reads nothing is direct.
+    // Bursts of accesses, from memory_translation; none is longer than a packet. A packet that reads nothing is direct.
     input logic burst,
     output logic burst_ready,
     input logic [FUNCTION_WIDTH-1:0] burst_underlying_function,
@@ -29,7 +29,7 @@ module payload_reads #(
     input logic burst_is_direct,
     input logic burst_is_end,  // The last access of its packet.
 
-    // The end of a burst, an access (is_access) or a packet (is_packet). Failed: refused, or its read has failed.
+    // The end of a burst, of an access (is_access) or of a packet (is_packet). Failed: refused, or its read failed.
     output logic over,
     input logic over_ready,
     output logic [PACKET_WIDTH-1:0] over_packet,
@@ -40,7 +40,7 @@ module payload_reads #(
     output logic over_unread,
     output logic [47:0] over_address,  // Address of the read.
 
-    // To packet memory; inline data go first.
+    // To packet memory; inline data have priority.
     input logic inline_write,
     input logic [PACKET_WIDTH-1:0] inline_packet,
     input logic [PLACE_WIDTH-1:0] inline_place,
@@ -51,7 +51,7 @@ module payload_reads #(
     output logic [BEAT_BYTES*8-1:0] packet_write_data,
     output logic [BEAT_BYTES-1:0] packet_write_strobe,
 
-    // AXI4, bursts of the incrementing kind.
+    // AXI4, incrementing bursts.
     output logic [TAG_WIDTH-1:0] memory_arid,
     output logic [63:0] memory_araddr,
     output logic [7:0] memory_arlen,
@@ -69,10 +69,10 @@ module payload_reads #(
   localparam int unsigned LANE_WIDTH = $clog2(BEAT_BYTES);
   localparam int unsigned BYTES_WIDTH = 13;
   localparam int unsigned BURSTS = 8;
-  localparam int unsigned PIECES = 32;  // In flight, with their ends.
+  localparam int unsigned PIECES = 32;  // Maximum pieces in flight, with their ends.
   localparam int unsigned LABEL_WIDTH = PACKET_WIDTH + 4;
 
-  // Bursts wait.
+  // Maximum bursts that wait.
   logic has_burst, is_direct, is_end, last, refused, epoch, has_bytes, goes, may_follow, follows, reads, read_ready;
   logic [FUNCTION_WIDTH-1:0] underlying_function;
   logic [63:0] address;
@@ -101,7 +101,7 @@ module payload_reads #(
     may_follow <= !reset && 32'(pieces) + 2 < PIECES;
   end
 
-  // The place in its buffer of each packet's next byte.
+  // The place of each packet's next byte in its buffer.
   logic sweeps, is_over;
   logic [PACKET_WIDTH-1:0] swept;
   logic [BYTES_WIDTH-1:0] place;
@@ -128,7 +128,7 @@ module payload_reads #(
       .*
   );
 
-  // Data of the reads, and the ends that follow them.
+  // Read data, and the ends that follow them.
   logic data_valid, data_ready, data_first, data_last, data_failed, has_done, done_failed, is_piece, piece_is_read, piece_over;
   logic [BEAT_BYTES*8-1:0] data;
   logic [BEAT_BYTES-1:0] data_strobe;
@@ -179,7 +179,7 @@ module payload_reads #(
       .*
   );
 
-  // A packet that reads nothing passes.
+  // A packet that reads nothing passes the others.
   logic passes, piece_ends;
   assign passes = has_burst && is_direct;
   assign piece_ends = is_piece && (!piece_is_read || has_done);

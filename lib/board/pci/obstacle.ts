@@ -52,7 +52,7 @@ function sysfsObstacles(
     obstacles.push(
       blocking(
         'ENOTSUP',
-        `an IOMMU stands before ${address}, and nothing is mapped there for sysfs`,
+        `${address} is behind an IOMMU, which maps no memory for sysfs`,
         `vfio:${address} instead of pci:${address}`,
       ),
     );
@@ -89,8 +89,8 @@ function sysfsObstacles(
   if (!resettable) {
     obstacles.push(
       costing(
-        `the kernel cannot reset ${address}, so that what an application leaves that is killed goes by the device's own register, ` +
-          'when it is opened again',
+        `the kernel cannot reset ${address}: what a killed application leaves in the device stays until the next open, ` +
+          'which resets the device by its own register',
         'a bitstream with function-level reset',
       ),
     );

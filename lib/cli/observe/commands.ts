@@ -22,7 +22,7 @@ interface Words {
 
 const jsonShapes = {
   resources: `{functions: [[share]], shared: [share], lanes: [[share]]}; a share: {resource, name, underlyingFunction or lane,
-  level, amount, first, lanes}; a level's share is what it alone has, a function's is all`,
+  level, amount, first, lanes}; a level's share is its own, a function's is the total`,
   why: '{queuePair, reasons}; enums as in fpga/doc/formats.md',
   top: `a line for each look: {functions, ports}; functions: [{underlyingFunction, virtualCollectBuffers, virtualCollectBuffersInUse,
   collecting, sendQueueMode, error, physicalCollectBuffers, ownPhysicalCollectBuffers, dedicatedPhysicalCollectBuffers, lanes,
@@ -32,14 +32,14 @@ const jsonShapes = {
   kicks: `a line for each: {kickNumber, underlyingFunction, qualityOfServiceLevel, origin, virtualCollectBuffer,
   physicalCollectBuffer, opcode, queuePairNumber, sendQueueSequenceNumber, length, firstWrite, kicked, sent:
   {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
-  without sent: handed back to the send queue; {lost}: records that came faster than they were taken`,
+  without sent: handed back to the send queue; {lost}: records that arrived faster than this command reads them`,
   qps: `[{number, virtualQueuePair, underlyingFunction, type, state, level, hold, peer: {queuePair, address}, waiting, unacknowledged, receives,
   next, posted, acknowledged, nextPsn, expectedPsn, port, protectionDomain, sendCompletionQueue, receiveCompletionQueue,
   sharedReceiveQueue}]; without receives: they are those of the shared queue; then numbers in
   time-wait: {number, virtualQueuePair, underlyingFunction, state: 'timeWait', timeWaitLeft}, in microseconds`,
   regions: `[{key, underlyingFunction, protectionDomain, access, base, length, pageBytes, inFlight, windows, isWindow, quiesced}]`,
   events: `a line for each: {underlyingFunction, type, reason, offset, object, detail, timestamp}; time in device clock ticks; {lost}:
-  events that came faster than they were taken`,
+  events that arrived faster than this command reads them`,
   counters: '[{underlyingFunction, name, unit, value, perSecond}]; without underlyingFunction: of the device',
   watch: '{address}',
   share: '{shared, underlyingFunction}',

@@ -83,6 +83,6 @@ function registerOf(name: string): string {
     code: 'EINVAL',
     verb: 'readRegister',
     attribute: name,
-    expected: `one of hca counters --all, as kicks, send_holds.fence or port_bytes_out.1`,
+    expected: `a name from hca counters --all, such as kicks, send_holds.fence or port_bytes_out.1`,
   });
 }

@@ -24,6 +24,6 @@ export async function events(output: Output, deviceString: string, scope: Scope)
     const lost = losses.since(watch.lost);
     if (lost === 0) return;
     output.value({ lost });
-    output.text(`${lost} events lost: they come faster than this command takes them\n`);
+    output.text(`${lost} events lost: they arrive faster than this command reads them\n`);
   });
 }

@@ -106,7 +106,7 @@ export async function showKicks(
     const lost = losses.since(kicksSeen.lost);
     if (lost > 0) {
       output.value({ lost });
-      text += `${lost} records lost: they come faster than this command takes them\n`;
+      text += `${lost} records lost: they arrive faster than this command reads them\n`;
     }
     if (text !== '') output.text(text);
   });

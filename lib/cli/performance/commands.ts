@@ -223,7 +223,7 @@ function cqModerationOf({ cqMod, txDepth, post_list: postList }: BandwidthWords)
   }
   if (cqMod !== undefined && cqMod > room) {
     throw new OptionsError(
-      `--cq-mod is ${cqMod}, but must be at most ${room}: so many fit before --post_list ${postList} in --tx-depth ${txDepth}`,
+      `--cq-mod is ${cqMod}, but must be at most ${room}: this many fit before --post_list ${postList} in --tx-depth ${txDepth}`,
     );
   }
   return cqMod ?? Math.min(byDefault, room);

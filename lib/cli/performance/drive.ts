@@ -69,7 +69,9 @@ export async function drive(
     if (count !== before) [before, moved] = [count, now];
     else if (now - moved > longest) {
       const waited = Math.round(longest / 1000);
-      throw new Error(`nothing came for ${waited} s after ${count} messages; expected: a peer that answers`);
+      throw new Error(
+        `nothing arrived for ${waited} s after ${count} messages; expected: a peer that answers`,
+      );
     }
     progress(count);
     await setImmediate(undefined, { signal });

@@ -19,7 +19,7 @@ export class PlotFile {
         code: 'EIO',
         verb: 'plot',
         attribute: '--plot',
-        expected: 'a file that can be made, as doorbell.svg',
+        expected: 'a file that can be created, such as doorbell.svg',
       });
     }
   }

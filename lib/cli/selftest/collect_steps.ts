@@ -18,7 +18,7 @@ const rows: readonly (readonly [first: number, last: number, check: bigint])[] =
 const lastRow = [0x40, 0x48] as const;
 
 const collecting =
-  'the mapping of the virtual collect buffers and its byte enables, collect_buffer; control.inspect_scoreboard shows what came';
+  'the mapping of the virtual collect buffers and its byte enables, collect_buffer; control.inspect_scoreboard shows the segments that arrived';
 const kicking = 'collect_buffer: scoreboard, mask, kick; underlying_function.commands_refused, and events';
 
 /** Writes all rows of the patent's table but the last, and checks the scoreboard after each. */

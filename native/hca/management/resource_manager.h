@@ -233,7 +233,7 @@ private:
   std::vector<WaitingKey> waiting_keys_;
   std::vector<Passing> passing_; // in the order in which they became quiet
   std::vector<Binding> binding_;
-  std::optional<Resumed> resumed_; // to be told to queue_pair_fetch
+  std::optional<Resumed> resumed_; // to be announced to queue_pair_fetch
   bool fetch_next_ = false;        // commands of page and send queue take turns
 };
 

@@ -25,7 +25,7 @@ struct SharedReceiveQueue {
   uint16_t head = 0;
   uint16_t tail = 0;
   uint8_t prefetched = 0;
-  uint16_t limit = 0; // fewer left are to be told of; 0: no
+  uint16_t limit = 0; // raises an event when fewer are left; 0: no
   spec::Refusal failure = spec::Refusal::none;
 };
 

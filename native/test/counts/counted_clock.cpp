@@ -1,5 +1,5 @@
-// In the place of board/board_clock.cpp: time that passes with each look at it and not otherwise, so that a
-// program does the same at every run, however slow the tool is that counts its instructions.
+// In place of board/board_clock.cpp: time advances only when the program reads the clock, so that every run
+// does the same however slow the tool is that counts its instructions.
 #include "board/board_clock.h"
 
 #include <atomic>
@@ -25,7 +25,7 @@ const char* HostTime::source() { return "looks at it"; }
 
 HostClock::HostClock(uint64_t frequency) : frequency_(frequency), begin_(0), rate_(0) {}
 
-// As HostClock of a board: no division where a tick is a nanosecond.
+// As in HostClock of a board: no division if a tick is a nanosecond.
 uint64_t HostClock::now() const {
   const uint64_t elapsed = HostTime::now();
   return frequency_ == second ? elapsed : scale(elapsed, frequency_, second);

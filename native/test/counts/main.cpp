@@ -1,7 +1,7 @@
-// The cost of an operation, for a tool that counts instructions: OPERATION TIMES. Two boards of one fabric,
-// one thread that posts on both and polls both, no Node. Prints the steps of blocks on both boards; the
-// difference of two runs, by the difference of their TIMES, is an operation's. See
-// scripts/instruction_counts.mjs.
+// The cost of an operation, for a tool that counts instructions. Arguments: OPERATION TIMES. Two boards of
+// one fabric, and one thread that posts and polls on both; no Node. Prints the steps of blocks on both
+// boards. The cost of one operation is the difference of two runs, divided by the difference of their TIMES.
+// See scripts/instruction_counts.mjs.
 #include "test/counts/station.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr unsigned burst = 16;
 
 using Operate = bool (*)(Station& here, Station& there);
 
-// Half of a round trip: the others follow the same way back.
+// Half of a round trip; the other half is the same in the opposite direction.
 bool send(Station& here, Station& there) {
   there.post_receive(short_message);
   here.store(spec::Opcode::send, there, short_message, true);
@@ -37,7 +37,7 @@ template <spec::Opcode opcode, uint32_t bytes> bool one_sided(Station& here, Sta
   return here.complete();
 }
 
-// One of sixteen that are stored before one fence, of which the last is signaled.
+// One of sixteen commands that are stored before one fence; the last one is signaled.
 bool write_burst(Station& here, Station& there) {
   for (unsigned i = 0; i < burst; ++i)
     here.store(spec::Opcode::rdma_write, there, short_message, i + 1 == burst);
@@ -45,7 +45,7 @@ bool write_burst(Station& here, Station& there) {
   return here.complete();
 }
 
-// The same with the bytes in the commands, and kick records.
+// The same with the data inline, and with kick records.
 bool kick_burst(Station& here, Station& there) {
   for (unsigned i = 0; i < burst; ++i)
     here.store_inline(spec::Opcode::rdma_write, there, inline_message, i + 1 == burst);

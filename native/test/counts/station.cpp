@@ -106,7 +106,7 @@ void Station::record_kicks() {
 }
 
 bool Station::take_kick_records(unsigned commands) {
-  kick_records_taken_ += 2 * commands; // kicked and sent
+  kick_records_taken_ += 2 * commands; // two per command: kicked and sent
   const uint32_t newest = kick_records_taken_ - 1;
   const size_t at = (newest & ((1u << kick_records_log2) - 1)) * sizeof(spec::KickRecord);
   kick_record_head_.record().store(kick_records_taken_, std::memory_order_release);

@@ -13,7 +13,7 @@
 
 namespace fpga_verbs::test {
 
-// One of two boards, with a queue pair that is connected to the other's.
+// One of two boards, with a queue pair that is connected to the other board's.
 class Station {
 public:
   Station();
@@ -25,23 +25,24 @@ public:
   uint64_t steps() { return board_->counters().steps; }
 
   void post_receive(uint32_t bytes);
-  // Puts a command that names `bytes` of own memory into the send queue and stores it to a VCB; ring() fences
-  // what is stored.
+  // Posts a command that names `bytes` of local memory, and stores it to a VCB; ring() issues the fence.
   void store(spec::Opcode opcode, const Station& peer, uint32_t bytes, bool signaled);
-  // The same with the bytes in the command.
+  // The same with the data inline.
   void store_inline(spec::Opcode opcode, const Station& peer, uint32_t bytes, bool signaled);
   void ring();
 
-  // From now on the device writes kick records.
+  // Turns kick records on.
   void record_kicks();
-  // Takes the records of so many commands that have been sent. False: they are not there.
+  // Consumes the records of this many sent commands. Returns false if they are missing.
   bool take_kick_records(unsigned commands);
 
-  // From now on the device tells observers what a page, `hca kicks` and `hca top` watch. They do not read: in
-  // processes of their own they do, which costs the device nothing. False: there is no memory for them.
+  // Makes the device write the observations that the watch page, `hca kicks` and `hca top` read. No observer
+  // reads them: an observer would be another process, which costs the device nothing. Returns false if memory
+  // is missing.
   bool be_watched();
 
-  // Polls until there is a completion, letting the device work. False: it tells of a failure.
+  // Polls until a completion arrives, and lets the device work meanwhile. Returns false if it reports a
+  // failure.
   bool complete();
 
 private:

@@ -18,7 +18,7 @@ constexpr unsigned double_word = 4;
 constexpr unsigned transaction_bytes = 64;
 constexpr unsigned operations_maximum = 200;
 
-// A hostile function, whose acts the input decides.
+// A hostile function, whose actions the input decides.
 class HostileFunction {
 public:
   HostileFunction(FuzzBoard& board, FuzzFunction& function, FuzzInput& input)
@@ -47,7 +47,8 @@ public:
     case 9:
       return board_.step(input_.byte());
     case 10:
-      return board_.advance(uint64_t{1} << input_.below(25)); // retransmissions without end take their time
+      // enough for endless retransmissions to take effect
+      return board_.advance(uint64_t{1} << input_.below(25));
     case 11:
       return post_receive();
     }
@@ -56,7 +57,7 @@ public:
 private:
   HostQueuePair& queue_pair() { return function_.queue_pair(input_.below(2)); }
 
-  // Mostly one of the function's own.
+  // Usually one of the function's own.
   unsigned collect_buffer() {
     const unsigned number = input_.below(16);
     return number < FuzzBoard::virtual_collect_buffers ? number : host_.first_collect_buffer();
@@ -74,7 +75,7 @@ private:
     return input_.below(2) == 0 ? offset % 0x400u : offset;
   }
 
-  // One transaction, a legal one, with bytes from the input.
+  // One permitted transaction, with bytes from the input.
   void store(HostFunction::Place place, uint64_t offset) {
     board::Transaction write;
     write.underlying_function = static_cast<uint8_t>(host_.underlying_function());
@@ -99,7 +100,7 @@ private:
     store(place, offset % (offset < 0xc000 ? uint64_t{spec::command_bytes} : uint64_t{spec::page_bytes}));
   }
 
-  // Puts a command that could be right into a send queue; store_piece() writes it.
+  // Puts a nearly valid command into a send queue; store_piece() writes it to a VCB.
   void begin_command() {
     spec::CommandHeader header;
     header.set_opcode(static_cast<spec::Opcode>(input_.below(13)));
@@ -127,7 +128,7 @@ private:
       host_.write_command(collect_buffer(), command_.data(), command_.size() / double_word * double_word);
   }
 
-  // Segments of the command that was begun last.
+  // Segments of the last begun command.
   void store_piece() {
     const HostFunction::Place place = host_.place(spec::RegionType::virtual_collect_buffer, collect_buffer());
     const size_t offset = size_t{input_.below(spec::segments)} * spec::segment_bytes;
@@ -188,10 +189,10 @@ std::string fuzz_bar_transactions(std::span<const uint8_t> bytes) {
   const auto act = [&hostile] { hostile.act(); };
   if (std::string wrong = board.act_and_check(input, operations_maximum, act); !wrong.empty())
     return wrong;
-  // A guest does not disturb the control function.
+  // A guest must not disturb the control function.
   if (hostile_function != 0)
     return control->send_message();
-  // Whatever the control function did, a reset of the device mends it.
+  // A reset of the device repairs whatever the control function has done.
   guest.reset();
   control.reset();
   {

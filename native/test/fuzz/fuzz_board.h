@@ -14,7 +14,7 @@
 
 namespace fpga_verbs::test {
 
-// A small stepped board, on which everything is scarce, with the promises that hold whatever is done to it.
+// A small stepped board with few resources, and the properties that hold whatever a client does to it.
 class FuzzBoard {
 public:
   static constexpr unsigned underlying_functions = 3;
@@ -23,19 +23,20 @@ public:
   explicit FuzzBoard(spec::LinkLayer link_layer = spec::LinkLayer::ethernet);
 
   board::EmulatedBoard& board() { return *board_; }
-  // Name of the fabric that its port is in.
+  // Name of the fabric of its port.
   const std::string& fabric() const { return fabric_; }
 
   void step(unsigned count) { board_->stepped()->step(count); }
-  // Within a quarter of a second in all: who is not ready to receive may be asked again without end.
+  // A quarter of a second in total: RNR retries may have no limit.
   void advance(uint64_t ticks) {
     constexpr uint64_t ticks_in_all = uint64_t{1} << 28;
     board_->stepped()->advance_to(std::min(board_->now() + ticks, std::max(board_->now(), ticks_in_all)));
   }
 
-  // Empty, or what is wrong: PCBs, credits, pins or entries that do not add up.
+  // Empty, or an inconsistency: PCBs, credits, pins or entries that do not add up.
   std::string check() const;
-  // Acts until the input is used up, at most `actions` times; checks now and then, as that takes longer.
+  // Acts until the input is used up, at most `actions` times. Checks only sometimes, because checks take
+  // longer than actions.
   template <class Act> std::string act_and_check(const FuzzInput& input, unsigned actions, Act&& act) {
     constexpr unsigned actions_between_checks = 16;
     for (unsigned i = 0; i < actions && !input.empty(); ++i) {
@@ -48,7 +49,7 @@ public:
     return run_until_idle();
   }
 
-  // The same once the board has nothing to do; it may also be that this is never.
+  // The same once the board is idle, which may never happen.
   std::string run_until_idle();
 
 private:
@@ -57,26 +58,26 @@ private:
   std::shared_ptr<board::EmulatedBoard> board_;
 };
 
-// A function that is up, with two queue pairs that are connected to each other.
+// A function with two queue pairs that are connected to each other.
 class FuzzFunction {
 public:
   FuzzFunction(FuzzBoard& board, unsigned underlying_function,
                spec::LinkLayer link_layer = spec::LinkLayer::ethernet);
 
-  // Whether it came up.
+  // Whether the function came up.
   bool ready() const;
 
   HostDriver& driver() { return driver_; }
   HostQueuePair& queue_pair(unsigned index) { return index == 0 ? first_ : second_; }
   HostCompletionQueue& completion_queue() { return completion_queue_; }
   uint32_t protection_domain() const { return protection_domain_; }
-  // A page with every right, and its key.
+  // A page with all rights, and its key.
   const HostMemory& memory() const { return memory_; }
   uint32_t key() const { return key_; }
-  // All of the memory, or a part.
+  // Memory, all or a part of it.
   spec::GatherEntry entry(uint32_t offset, uint32_t length) const;
 
-  // Sends a message from the first to the second queue pair. Empty, or what went wrong.
+  // Sends a message from the first queue pair to the second. Returns an empty text, or the failure.
   std::string send_message();
 
 private:
@@ -90,7 +91,7 @@ private:
   bool connected_;
 };
 
-// Every right that an access flag gives.
+// All access flags.
 inline constexpr unsigned every_right = 0b1111;
 
 } // namespace fpga_verbs::test

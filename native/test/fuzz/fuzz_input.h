@@ -8,14 +8,14 @@
 
 namespace fpga_verbs::test {
 
-// The bytes of an input, as decisions. Behind its end all is 0.
+// The bytes of an input, read as decisions. After its end all bytes are 0.
 class FuzzInput {
 public:
   explicit FuzzInput(std::span<const uint8_t> bytes) : left_(bytes) {}
 
   bool empty() const { return left_.empty(); }
 
-  // As many low bytes as the type has.
+  // The number of bytes that the type has, low byte first.
   template <class Integer> Integer take() {
     Integer value{};
     const std::span<const uint8_t> bytes = take_bytes(sizeof value);
@@ -25,10 +25,10 @@ public:
   }
   uint8_t byte() { return take<uint8_t>(); }
 
-  // 0 to `end` - 1, from one byte; `end` at most 256.
+  // 0 to `end` - 1, from one byte; `end` is at most 256.
   unsigned below(unsigned end) { return byte() % end; }
 
-  // Up to `count`.
+  // At most `count` bytes.
   std::span<const uint8_t> take_bytes(size_t count) {
     const std::span<const uint8_t> taken = left_.first(std::min(count, left_.size()));
     left_ = left_.subspan(taken.size());

@@ -6,16 +6,16 @@
 
 namespace fpga_verbs::test {
 
-// A use of a fuzzer's input. Each takes any bytes, makes a stepped board of its own, and gives
-// an empty text, or says which promise of the device was broken.
+// Fuzz targets. Each accepts any bytes, creates its own stepped board, and returns an empty text or the
+// property that the device has broken.
 struct FuzzTarget {
   const char* name;
   std::string (*run)(std::span<const uint8_t> input);
 };
 
-// Transactions to the BARs: whatever one function may store and read there.
+// Transactions to the BARs: everything that one function may store and read there.
 std::string fuzz_bar_transactions(std::span<const uint8_t> input);
-// Management commands whose mailboxes were made by no driver.
+// Management commands with mailboxes that no driver would write.
 std::string fuzz_mailboxes(std::span<const uint8_t> input);
 // Packets that arrive at a port.
 std::string fuzz_packets(std::span<const uint8_t> input);

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-// Which target of fuzz_targets.h libFuzzer drives is said by the environment variable FPGA_VERBS_FUZZ_TARGET.
+// The environment variable FPGA_VERBS_FUZZ_TARGET selects the target of fuzz_targets.h that libFuzzer drives.
 
 namespace {
 

@@ -24,7 +24,7 @@ constexpr unsigned entries = 1 << entries_log2;
 constexpr unsigned mailbox_pages = 4;
 constexpr unsigned operations_maximum = 60;
 
-// Posts management commands to queues of its own, in place of those of the function's driver.
+// Posts management commands to its own queues, which replace those of the function's driver.
 class HostileManagement {
 public:
   HostileManagement(FuzzBoard& board, FuzzFunction& function, FuzzInput& input)
@@ -61,7 +61,7 @@ public:
     }
   }
 
-  // Takes the answers that are there, and what objects they name.
+  // Takes the available answers, and the objects that they name.
   void take_answers() {
     while (
         const auto answer = completion_queue_.entry<spec::ManagementCompletion>(
@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  // An object that there is, or any number.
+  // An existing object, or any number.
   uint32_t object() {
     const unsigned choice = input_.below(16);
     switch (choice) {
@@ -115,7 +115,7 @@ private:
     }
   }
 
-  // The input of a command as it could be right, but for some bytes.
+  // The input of a command, valid except for some bytes.
   size_t put_structure() {
     content_.clear();
     using enum spec::ManagementOpcode;
@@ -258,7 +258,7 @@ private:
     return content_.size();
   }
 
-  // Puts the content into the chain of pages, which may be as it should, or lead anywhere.
+  // Puts the content into the chain of pages, which may be valid or lead anywhere.
   void fill_mailbox(size_t length) {
     const bool right = input_.below(4) != 0;
     size_t done = 0;
@@ -296,12 +296,12 @@ private:
     return command;
   }
 
-  // Opcodes that put_structure() has no input for are those of objects that go, and of queries.
+  // put_structure() has no input for the opcodes that destroy or query objects.
   void post(uint8_t opcode) {
     if (input_.below(3) == 0)
       opcode = static_cast<uint8_t>(static_cast<unsigned>(spec::ManagementOpcode::query_function) +
                                     input_.below(28));
-    // No more than answers have room.
+    // No more than the answers have room for.
     if (posted_ - answers_ >= entries)
       return;
     const spec::ManagementCommand posted = command(opcode);
@@ -314,8 +314,8 @@ private:
       board_.step(64);
   }
 
-  // A command to the management page, with or without its lock; its place in the queue is skipped, and
-  // fetched with the next.
+  // Writes a command to the management page, with or without its lock. The device skips its place in the
+  // queue, and fetches it with the next command.
   void write_page() {
     if (input_.below(2) == 0)
       host_.read(registers::management_lock);
@@ -325,7 +325,7 @@ private:
     ++posted_;
   }
 
-  // A command to a queue pair whose contexts others have a hand in.
+  // A command to a queue pair whose contexts other blocks write too.
   void post_send() {
     spec::CommandHeader header;
     header.set_opcode(static_cast<spec::Opcode>(input_.below(13)));
@@ -352,7 +352,7 @@ private:
   HostMemory send_queue_;
   HostMemory completion_queue_;
   HostMemory mailbox_;
-  HostMemory queue_; // for queues that are made
+  HostMemory queue_; // for queues that commands create
   std::vector<uint8_t> content_;
   std::vector<uint32_t> objects_;
   uint8_t next_opcode_ = 0;

@@ -18,12 +18,12 @@ namespace fpga_verbs::test {
 
 namespace {
 
-constexpr unsigned peer_board = 9; // number that the other end's addresses follow from
+constexpr unsigned peer_board = 9; // number from which the other end's addresses are derived
 constexpr uint32_t peer_queue_pair = 0x123456;
 constexpr unsigned operations_maximum = 150;
 constexpr uint8_t untouched = 0x5a;
 
-// The other end of the link: a peer of one queue pair, who sends what the input says.
+// The other end of the link: the peer of one queue pair. It sends packets as the input decides.
 class HostilePeer {
 public:
   HostilePeer(FuzzBoard& board, spec::LinkLayer link_layer, FuzzFunction& function, HostQueuePair& queue_pair,
@@ -41,8 +41,8 @@ public:
   HostilePeer(const HostilePeer&) = delete;
   HostilePeer& operator=(const HostilePeer&) = delete;
 
-  // Memory that a peer may reach, and that no peer may: memory of another domain, with rights to read alone,
-  // with no key.
+  // Memory that a peer may reach, and memory that no peer may: of another domain, read-only, or without a
+  // key.
   struct Target {
     uint64_t address = 0;
     uint32_t key = 0;
@@ -69,7 +69,7 @@ public:
     }
   }
 
-  // Takes what the board has sent.
+  // Takes the packets that the board has sent.
   void drain() {
     for (const link::Lane lane : {link::Lane::responses, link::Lane::requests})
       while (!port_->front(lane).empty())
@@ -79,7 +79,7 @@ public:
 private:
   const Target& target() { return targets_[input_.below(target_count_)]; }
 
-  // A packet as a peer makes them, with fields that the input says; in one of four a bit or more is wrong.
+  // A packet as a peer builds it, with fields from the input; in one of four, one or more bits are wrong.
   void send_packet() {
     spec::AddressVector to = address_of(link_layer_, board_.board().board_number(), input_.below(2));
     const uint32_t number = input_.below(4) == 0 ? function_.queue_pair(input_.below(2)).number() ^
@@ -88,7 +88,7 @@ private:
     to.set_is_global(input_.below(8) != 0);
     wire::PacketTemplate made = wire::make_packet_template(to, source_, peer_queue_pair, number);
     wire::PacketFields fields;
-    // Mostly of the queue pair's own service.
+    // Usually of the queue pair's own service.
     fields.opcode = static_cast<spec::PacketOpcode>(input_.below(8) == 0 ? input_.byte()
                                                                          : first_opcode_ + input_.below(24));
     const spec::PacketOpcodeTraits& traits = spec::traits_of(fields.opcode);
@@ -107,10 +107,10 @@ private:
     fields.message_sequence_number = input_.byte();
     fields.immediate_data = fields.remote_key;
     std::array<uint8_t, spec::packet_buffer_bytes> buffer{};
-    // A middle packet fills the path MTU; others are as they come.
+    // A middle packet fills the path MTU; the others have any length.
     const bool fills = traits.has_payload && !traits.ends_message() && input_.below(8) != 0;
     const uint32_t payload = !traits.has_payload ? 0 : fills ? path_mtu_bytes : input_.take<uint16_t>() % 300;
-    // A message is mostly as long as it says.
+    // A message usually has the length that it announces.
     fields.dma_length = payload + (fills ? input_.take<uint16_t>() % 600 : 0);
     if (const uint8_t length = input_.byte(); length >= 0xc0 || !traits.has_payload)
       fields.dma_length = length < 0xf8 ? input_.take<uint16_t>() % 4200 : input_.take<uint32_t>();
@@ -124,7 +124,7 @@ private:
     send(traits.is_response(), packet.first(packet.size() - (input_.below(16) == 0 ? input_.below(8) : 0)));
   }
 
-  // Any bytes, with an address of the board so that they reach it.
+  // Random bytes, with an address of the board so that they arrive.
   void send_bytes() {
     std::array<uint8_t, spec::packet_buffer_bytes> buffer{};
     const size_t length = input_.below(2) == 0 ? input_.below(160) : input_.take<uint16_t>() % buffer.size();
@@ -195,7 +195,7 @@ bool is_untouched(const HostMemory& memory, size_t from = 0) {
                      [](uint8_t byte) { return byte == untouched; });
 }
 
-// Binds a window of type 2 to the lower half of a memory that has no other remote rights; its key.
+// Binds a window of type 2 to the lower half of a memory without other remote rights. Returns its key.
 std::optional<uint32_t> bind_window(FuzzFunction& function, HostQueuePair& queue_pair,
                                     const HostMemory& memory) {
   HostDriver& driver = function.driver();
@@ -260,7 +260,7 @@ std::string fuzz_packets(std::span<const uint8_t> bytes) {
   if (!key_of_other_domain || !key_to_read)
     return "a memory region could not be made";
 
-  // The lower half of a page that is reached by a window alone.
+  // The lower half of a page that only a window gives access to.
   const HostMemory windowed = driver.function().allocate(spec::page_bytes);
   std::memset(windowed.at(), untouched, windowed.bytes);
   const auto window = bind_window(function, queue_pair, windowed);

@@ -25,7 +25,7 @@ bool is_legal(const ServedTransaction& taken) {
          taken.length % alignment == 0 && taken.offset % alignment == 0;
 }
 
-// Most lines look as a client's would, so that what is behind them is reached.
+// Most lines look like a client's, so that they reach the code behind the first checks.
 void fill(TransactionLine& line, uint64_t position, FuzzInput& input) {
   const uint8_t what = input.byte();
   line.kind = (what & 1) != 0 ? static_cast<MessageKind>(input.byte()) : MessageKind::write;

@@ -138,7 +138,7 @@ std::span<const uint8_t> HostDriver::output() const {
   return {output_.at(sizeof(spec::MailboxHeader)), output_.bytes - sizeof(spec::MailboxHeader)};
 }
 
-// Events are read so that the ring does not fill; no test here looks at them.
+// Reads events so that the ring does not fill; no test here looks at them.
 void HostDriver::take_events() {
   constexpr uint32_t mask = (1u << event_entries_log2) - 1;
   while (events_.entry<spec::EventQueueEntry>((event_number_ & mask) * sizeof(spec::EventQueueEntry),

@@ -15,7 +15,7 @@
 
 namespace fpga_verbs::test {
 
-// Content of the one page of an input mailbox: structures, and page lists behind them.
+// Content of an input mailbox of one page: structures, followed by page lists.
 class MailboxContent {
 public:
   template <class Structure> MailboxContent& add(const Structure& structure) {
@@ -31,11 +31,11 @@ private:
   size_t length_ = 0;
 };
 
-// A driver of one function, for native tests: management commands, and what the device needs of host memory
-// to carry them out. One command at a time.
+// A driver of one function, for native tests: management commands, and the host memory that the device needs
+// to execute them. One command at a time.
 class HostDriver {
 public:
-  // Brings the function up; function 0 enables the device. A function has one driver.
+  // Brings the function up. For function 0 this enables the device. A function has one driver.
   HostDriver(board::EmulatedBoard& board, unsigned underlying_function);
 
   // Whether the function is up.
@@ -43,16 +43,16 @@ public:
 
   HostFunction& function() { return function_; }
 
-  // Carries out a management command whose input is at most what one page of a mailbox holds. Nothing: it is
-  // not answered.
+  // Executes a management command whose input fits into one page of a mailbox. Returns nothing if the device
+  // does not answer.
   std::optional<spec::ManagementCompletion> execute(spec::ManagementOpcode opcode, uint32_t object = 0,
                                                     std::span<const uint8_t> input = {});
 
-  // The same; the number of the object made, and nothing where it fails.
+  // The same. Returns the number of the created object, or nothing if the command fails.
   std::optional<uint32_t> make(spec::ManagementOpcode opcode, std::span<const uint8_t> input = {});
   bool unmake(spec::ManagementOpcode opcode, uint32_t object);
 
-  // Makes a memory region of all of a memory; its key. `access_flags`: bits of spec::AccessFlag.
+  // Creates a memory region of a whole memory and returns its key. `access_flags`: bits of spec::AccessFlag.
   std::optional<uint32_t> register_memory(const HostMemory& memory, uint32_t protection_domain,
                                           unsigned access_flags);
 

@@ -17,7 +17,7 @@
 
 namespace fpga_verbs::test {
 
-// Memory that the device reaches, zeroed; its function keeps it.
+// Zeroed memory that the device reaches; its function owns it.
 struct HostMemory {
   uint8_t* data = nullptr;
   size_t bytes = 0;     // whole pages
@@ -25,12 +25,12 @@ struct HostMemory {
 
   uint8_t* at(size_t offset = 0) const { return data + offset; }
 
-  // A DWORD that the other side reads or writes too.
+  // A DWORD that the device reads or writes too.
   std::atomic_ref<uint32_t> record(size_t offset = 0) const {
     return std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(at(offset)));
   }
 
-  // An entry of a ring that the device has written last DWORD last, if that has the phase wanted.
+  // Reads a ring's entry, whose last DWORD the device writes last, if its phase is the expected one.
   template <class Entry> std::optional<Entry> entry(size_t offset, uint32_t phase) const {
     constexpr size_t before = sizeof(Entry) - sizeof(uint32_t);
     Entry entry;
@@ -42,21 +42,21 @@ struct HostMemory {
   }
 };
 
-// An open function of an emulated board, for drivers in native tests. For one thread; another opens the
-// function once more.
+// An open function of an emulated board, for drivers in native tests. One thread uses it; another thread
+// opens the function again.
 class HostFunction {
 public:
-  // The board has the function.
+  // Whether the board has the function.
   HostFunction(board::EmulatedBoard& board, unsigned underlying_function);
 
   unsigned underlying_function() const { return underlying_function_; }
 
-  // At least `bytes`, whole pages.
+  // At least `bytes`, in whole pages.
   HostMemory allocate(size_t bytes);
-  // The device does not reach it any more.
+  // Unmaps it from the device.
   void free(const HostMemory& memory);
 
-  // Registers: of the function's own page, of the control page, of the identity.
+  // Registers of the function's page, of the control page, of the identity page.
   uint32_t read(uint32_t offset) { return read_page(spec::RegionType::underlying_function, offset); }
   uint32_t read_control(uint32_t offset) { return read_page(spec::RegionType::control, offset); }
   uint32_t read_identity(uint32_t offset) { return read_page(spec::RegionType::identity, offset); }
@@ -65,29 +65,29 @@ public:
   void write_control(uint32_t offset, uint32_t value);
   void write_control64(uint32_t offset, uint64_t value);
 
-  // Where a page of a region lies.
+  // Address of a page of a region.
   struct Place {
     unsigned bar = 0;
     uint64_t offset = 0;
   };
   Place place(spec::RegionType region, unsigned page) const;
 
-  // Number of the function's first VCB, and how many it has.
+  // Number of the function's first VCB, and its number of VCBs.
   unsigned first_collect_buffer() const { return first_collect_buffer_; }
   unsigned collect_buffers() const { return collect_buffers_; }
   void write_command(unsigned virtual_collect_buffer, const void* command, size_t bytes);
-  // The same in two: what was stored is written at the fence.
+  // The same in two steps: the fence completes the store.
   void store_command(unsigned virtual_collect_buffer, const void* command, size_t bytes);
   void fence() { function_->fence(); }
   void write_slot(unsigned virtual_collect_buffer, spec::DoorbellSlot slot, uint32_t queue_pair_number,
                   uint32_t sequence_number);
 
-  // Lets the device work where polling drives it.
+  // Lets the device work, if polling drives it.
   void advance() { function_->advance(); }
   // The same, or lets time pass.
   void wait_a_little();
 
-  // Resets the function and waits until that is done. False: it does not end.
+  // Resets the function and waits for the end. Returns false if it does not end.
   bool reset();
 
 private:

@@ -10,7 +10,7 @@ namespace fpga_verbs::test {
 
 namespace {
 
-// A send or receive entry lies at a multiple of this, as many in a page as there is room for.
+// Alignment of a send or receive entry; a page holds as many as fit.
 constexpr size_t entry_bytes = spec::command_bytes;
 constexpr size_t entries_per_page = spec::page_bytes / entry_bytes;
 

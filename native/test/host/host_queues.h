@@ -14,15 +14,15 @@ namespace fpga_verbs::test {
 // A completion queue in host memory. Polled by one thread.
 class HostCompletionQueue {
 public:
-  // The number is 0 where the device made none.
+  // The number is 0 if the device has created none.
   HostCompletionQueue(HostDriver& driver, unsigned entries_log2);
 
   uint32_t number() const { return number_; }
 
-  // The oldest completion that was not taken.
+  // The oldest completion that has not been polled.
   std::optional<spec::CompletionQueueEntry> poll();
 
-  // Asks for one event, through the function of the thread that polls.
+  // Arms the queue for one event, through the function of the polling thread.
   void arm(HostFunction& through);
 
 private:
@@ -52,11 +52,11 @@ struct HostPeer {
   unsigned timeout = 14;
 };
 
-// A queue pair with its queues in host memory. The caller sees to it that a queue does not
-// overflow. Sends are posted by one thread, receives by one.
+// A queue pair with its queues in host memory. The caller must not overflow a queue. One thread posts sends,
+// one posts receives.
 class HostQueuePair {
 public:
-  // The number is 0 where the device made none.
+  // The number is 0 if the device has created none.
   HostQueuePair(HostDriver& driver, const HostQueuePairOptions& options);
 
   uint32_t number() const { return number_; }
@@ -66,12 +66,12 @@ public:
   bool set_state(HostDriver& driver, spec::QueuePairState state);
   bool destroy(HostDriver& driver);
 
-  // Puts a command into the send queue: what is not said in `header` is added. Gives its place there.
+  // Posts a command: adds the fields that `header` leaves open. Returns its place in the send queue.
   std::span<const uint8_t> put(spec::CommandHeader header, std::span<const uint8_t> payload);
-  // The same, and writes it to a VCB.
+  // The same, and writes the command to a VCB.
   void post(HostFunction& through, unsigned virtual_collect_buffer, const spec::CommandHeader& header,
             std::span<const uint8_t> payload);
-  // The same, to be fenced by the caller.
+  // The same; the caller issues the fence.
   void store(HostFunction& through, unsigned virtual_collect_buffer, const spec::CommandHeader& header,
              std::span<const uint8_t> payload);
   void post_receive(std::span<const spec::GatherEntry> scatter);
@@ -90,7 +90,7 @@ private:
   HostMemory receive_references_;
   HostMemory receive_entries_;
   HostMemory receive_tail_;
-  uint32_t shared_receive_queue_ = 0; // 0: its receive queue is its own
+  uint32_t shared_receive_queue_ = 0; // 0: it has its own receive queue
   uint32_t number_ = 0;
   uint16_t send_next_ = 0;
   uint16_t receive_next_ = 0;

@@ -23,7 +23,7 @@ struct CheckedClock {
   uint64_t ticks(uint64_t nanoseconds) const { return nanoseconds; }
 };
 
-// A link on which packets arrive before its receiver is notified, as those of sockets do.
+// A link on which packets arrive before their receiver is notified, as on a socket.
 class CheckedLink {
 public:
   explicit CheckedLink(unsigned arrived) : arrived_(arrived) {}
@@ -46,7 +46,7 @@ private:
   CheckedPlatform::Atomic<unsigned> taken_{0};
 };
 
-// A device that takes messages and packets, under the board's lock. A message may set a timer.
+// A device that accepts messages and packets, under the board's lock. A message may set a timer.
 class CheckedDevice {
 public:
   static constexpr uint32_t sets_timer = 0x80; // in the message
@@ -66,7 +66,7 @@ public:
   }
   uint64_t next_deadline() const { return deadline_; }
 
-  // Changes the device outside its thread, under the lock.
+  // Changes the device from another thread, under the lock.
   void set_timer() {
     enter();
     deadline_ = clock_.now() + timer;
@@ -113,12 +113,12 @@ private:
   const CheckedClock& clock_;
   CheckedWakeups& wakeups_;
   bool in_use_ = false;
-  bool busy_ = false; // the ports have to be looked at
+  bool busy_ = false; // the ports must be polled
   unsigned taken_ = 0;
   uint64_t deadline_ = no_deadline;
 };
 
-// All that a drive is made of.
+// All parts of a drive.
 struct CheckedParts {
   using Platform = CheckedPlatform;
   using Device = CheckedDevice;

@@ -7,8 +7,8 @@
 
 namespace fpga_verbs::interleavings {
 
-// The atomics and system calls of a program whose interleavings are explored: HostPlatform with an Explorer
-// in the place of the machine.
+// The atomics and system calls of a program whose interleavings are explored: HostPlatform, with an Explorer
+// in place of the machine.
 struct CheckedPlatform {
   static constexpr uint64_t for_ever = ~uint64_t{0};
 

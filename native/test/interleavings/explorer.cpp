@@ -36,7 +36,7 @@ Explorer::Result Explorer::explore(const std::function<std::unique_ptr<Program>(
     run_once(*program);
     ++result.runs;
     if (failed_ != nullptr) {
-      // Once more the same way, to tell it.
+      // Runs the same path once more to report it.
       const char* const what = failed_;
       failed_ = nullptr;
       traces_ = true;
@@ -73,7 +73,7 @@ void Explorer::begin_run(Program& program) {
   }
 }
 
-// Ends where nothing is left to choose, where all that follows is known, or where something is wrong.
+// Ends if no choice is left, if all following states are known, or if the program is wrong.
 void Explorer::run_once(Program& program) {
   uint32_t before = no_state;
   for (size_t depth = 0;; ++depth) {
@@ -149,7 +149,7 @@ void Explorer::take(const Choice& choice, bool at_rest) {
   }
 }
 
-// Fibers: made by ucontext, switched without its system calls.
+// Fibers: created by ucontext, switched without its system calls.
 void Explorer::trampoline() {
   Explorer& explorer = here();
   Thread& thread = *explorer.current_;
@@ -174,7 +174,7 @@ void Explorer::resume(Thread& thread) {
   setcontext(&thread.begin);
 }
 
-// The thread's next operation comes when it is chosen.
+// The thread executes its next operation when it is chosen.
 void Explorer::operation(bool needs_empty_buffer) {
   current_->needs_empty_buffer = needs_empty_buffer;
   if (_setjmp(current_->at) == 0)
@@ -306,7 +306,7 @@ std::string Explorer::steps() const {
   return told;
 }
 
-// Whether there is a state from which no end is reached.
+// Whether there is a state that cannot reach an end.
 std::string Explorer::unending() {
   std::vector<std::vector<uint32_t>> before(known_.size());
   for (const auto& [from, to] : edges_)

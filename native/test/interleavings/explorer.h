@@ -13,17 +13,17 @@
 
 namespace fpga_verbs::interleavings {
 
-// Threads of a program that is checked, and what is to hold of it. Made anew for each run, always in the same
-// way, on atomics of CheckedPlatform; what is not atomic is either constant, or follows from what its thread
+// Threads of a program to be checked, and its properties. Constructed anew for each run, always in the same
+// way, on atomics of CheckedPlatform. State outside atomics must be constant, or follow from what its thread
 // has read.
 class Program {
 public:
   virtual ~Program() = default;
   virtual std::vector<std::function<void()>> threads() = 0;
-  // In a state in which no thread can go on but by the passing of time, if at all: what is wrong. Null:
-  // nothing.
+  // Called in a state in which no thread can continue, except by the passing of time: returns the error, or
+  // null.
   virtual const char* wrong_at_rest() const = 0;
-  // State that is in no atomic and in no thread: clocks, what was consumed.
+  // State outside of atomics and threads: clocks, consumed entries.
   virtual uint64_t state() const = 0;
 };
 
@@ -42,31 +42,30 @@ enum class Waiting : uint8_t { no, finished, for_time, for_ever };
 class Explorer {
 public:
   struct Result {
-    std::string failure; // with the steps that lead to it; "": none
+    std::string failure; // with the steps that lead to it; empty: none
     size_t states = 0;
     size_t runs = 0;
   };
 
   static Explorer& here();
 
-  // All interleavings of a program, or until one is wrong. A state from which no end is reached is wrong too.
-  // Time passes for a thread that waits for it where no other thread can go on, and `early` times else.
+  // Explores all interleavings of a program, or until one is wrong. A state that cannot reach an end is an
+  // error too. For a waiting thread, time passes when no other thread can continue, and `early` times before.
   Result explore(const std::function<std::unique_ptr<Program>()>& make, unsigned early = 1);
 
-  // For atomics: a location, known by the order in which they are made.
+  // For atomics: a location, identified by the order of construction.
   unsigned add_location(uint64_t value);
   enum class Order : uint8_t { relaxed, release, total };
   uint64_t load(unsigned location);
   void store(unsigned location, uint64_t value, Order order);
-  // Reads, and writes what `change` makes of it.
+  // Reads the location, and writes what `change` returns for it.
   uint64_t exchange(unsigned location, const std::function<uint64_t(uint64_t)>& change);
   void wait(unsigned location, uint64_t value, uint64_t deadline);
   void wake(unsigned location);
   uint64_t history() const;
-  // A turn of a loop begins: all that the thread has read since before the loop, and that matters, is
-  // `state`.
+  // Begins an iteration of a loop: of all that the thread has read before, only `state` still matters.
   void again(uint64_t history_before, uint64_t state);
-  // The thread has read something that is in no atomic.
+  // The thread has read state outside of atomics.
   void observe(uint64_t value);
 
   // The clock of the program.
@@ -75,7 +74,7 @@ public:
   uint64_t deadline(size_t thread) const { return threads_[thread].deadline; }
   // The content of memory; only at rest.
   uint64_t value(unsigned location) const { return memory_[location]; }
-  // The program is wrong here.
+  // The program is wrong in this state.
   void fail(const char* what);
 
 private:
@@ -134,7 +133,7 @@ private:
   std::jmp_buf scheduler_ = {};
   uint64_t now_ = 0;
   unsigned most_early_ = 0;
-  unsigned early_ = 0; // times that time has passed while threads could go on
+  unsigned early_ = 0; // number of times that time has passed while threads could continue
   std::vector<Branch> path_;
   std::vector<std::string> trace_;
   bool traces_ = false;

@@ -1,5 +1,5 @@
-// Explores the interleavings of the threads around an emulated board: those who post, poll, bring packets,
-// change the device and close the board, and the device's thread. Prints a line for each program; exit code
+// Explores the interleavings of the threads around an emulated board, which post, poll, deliver packets,
+// change the device and close the board, with the device's thread. Prints a line for each program; exit code
 // 1: one is wrong.
 #include "board/caller_drive.h"
 #include "board/thread_drive.h"
@@ -15,18 +15,18 @@ namespace {
 
 using board::Attendance;
 
-// The threads of a program beside the device's; each makes a thread of its own.
+// The threads of a program, besides the device's; each number counts threads.
 struct Cast {
   const char* name;
   unsigned posters = 0; // each posts a message
   bool timer = false;   // which sets a timer of the device
-  unsigned packets = 0; // that a link brings, and notifies of
+  unsigned packets = 0; // that a link delivers and signals
   unsigned polls = 0;
-  bool has_arrived = false; // a packet, of which the link does not tell
-  bool changes = false;     // the device under the lock
+  bool has_arrived = false; // a packet that the link does not signal
+  bool changes = false;     // a thread changes the device under the lock
   bool closes = false;
   unsigned early = 1;    // Explorer::explore
-  bool is_large = false; // for a device that callers drive: left out
+  bool is_large = false; // left out for a device that callers drive
 };
 
 constexpr Cast casts[] = {
@@ -94,7 +94,7 @@ public:
         return "a caller waits";
     if (cast_.closes)
       return explorer.waiting(0) == Waiting::finished ? nullptr : "the thread sleeps although the board goes";
-    // A thread that leaves work to callers comes back in a while.
+    // A thread that leaves work to callers looks again after a while.
     const uint64_t sleeps_until =
         explorer.waiting(0) == Waiting::for_ever ? ~uint64_t{0} : explorer.deadline(0);
     const uint64_t now = explorer.now();

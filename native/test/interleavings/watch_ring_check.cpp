@@ -1,5 +1,5 @@
-// Explores the interleavings of the writer of a ring that observers read and of a reader. Prints a line for
-// each program; exit code 1: one is wrong.
+// Explores the interleavings of the writer of an observers' ring and a reader. Prints a line for each
+// program; exit code 1: one is wrong.
 #include "board/watch_ring.h"
 #include "test/interleavings/checked_platform.h"
 
@@ -14,7 +14,7 @@ namespace {
 struct Cast {
   const char* name;
   unsigned messages;
-  size_t room; // bytes that the reader takes at once
+  size_t room; // maximum bytes that the reader takes at once
 };
 
 // The ring has room for two messages.
@@ -24,7 +24,7 @@ constexpr Cast casts[] = {
     {.name = "twice as many", .messages = 4, .room = 8},
 };
 
-// The reader may come at any time.
+// The reader may start at any time.
 class Ring final : public Program {
 public:
   explicit Ring(const Cast& cast) : cast_(cast) {}
@@ -53,7 +53,7 @@ private:
     done_.store(1, std::memory_order_release);
   }
 
-  // Reads until the writer is done and nothing is left.
+  // Reads until the writer has finished and the ring is empty.
   void read() {
     Explorer& explorer = Explorer::here();
     board::BasicWatchReader<CheckedPlatform> reader(header_, words_);

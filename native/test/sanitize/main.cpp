@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-// The native library without Node, for sanitizers: boards that many threads use, in every way of progress.
+// The native library without Node, for sanitizers: many threads use boards, in every mode of progress.
 // Arguments: messages of each connection, seed.
 int main(int count, char** arguments) {
   using fpga_verbs::board::ProgressMode;

@@ -19,14 +19,14 @@ namespace fpga_verbs::test {
 namespace {
 
 constexpr unsigned boards = 2;
-constexpr unsigned connected_functions = 3; // each has a connection from board to board
-constexpr unsigned reset_function = 3;      // comes and goes
+constexpr unsigned connected_functions = 3; // each connects one board to the other
+constexpr unsigned reset_function = 3;      // is brought up and reset again and again
 constexpr unsigned every_right = 0b1111;    // bits of spec::AccessFlag
 constexpr unsigned message_bytes = 3000;    // three packets
-constexpr unsigned window = 4;              // sends on their way
+constexpr unsigned window = 4;              // sends in flight
 constexpr unsigned entries_log2 = 4;
 
-// State that the threads share: when to stop, and the first thing that went wrong.
+// State that the threads share: when to stop, and the first failure.
 class Outcome {
 public:
   void fail(const std::string& what) {
@@ -52,7 +52,7 @@ std::span<const uint8_t> bytes_of(const spec::GatherEntry& entry) {
   return {reinterpret_cast<const uint8_t*>(&entry), sizeof entry};
 }
 
-// One end of a connection. Its objects are made by its function's driver, its traffic is a thread's own.
+// One end of a connection. Its function's driver creates its objects; one thread handles its traffic.
 class End {
 public:
   explicit End(HostDriver& driver)
@@ -67,14 +67,14 @@ public:
   bool made() const { return key_ != 0 && completion_queue_.number() != 0 && queue_pair_.number() != 0; }
   HostQueuePair& queue_pair() { return queue_pair_; }
 
-  // Where the peer may write and read.
+  // The area that the peer may write and read.
   struct Remote {
     uint64_t address = 0;
     uint32_t key = 0;
   };
   Remote remote() const { return {memory_.address + size_t{2} * area_bytes, key_}; }
 
-  // Sends `messages` in turns with a peer that does the same, by one thread.
+  // Exchanges `messages` with a peer that does the same, from one thread.
   void run(HostFunction& function, const Remote& remote, unsigned messages, unsigned seed, Outcome& outcome) {
     for (unsigned i = 0; i < window; ++i)
       post_receive();
@@ -118,7 +118,7 @@ private:
     return entry;
   }
 
-  // Each message is a SEND; some are led by an RDMA WRITE or READ that is not signaled.
+  // Each message is a SEND; an unsignaled RDMA WRITE or READ precedes some of them.
   void post(HostFunction& function, const Remote& remote, unsigned message, unsigned seed) {
     const size_t slot = message % window * slot_bytes;
     const unsigned buffer = function.first_collect_buffer() + (message + seed) % function.collect_buffers();
@@ -159,7 +159,7 @@ private:
   unsigned receives_ = 0;
 };
 
-// Makes and unmakes memory regions, completion queues and queue pairs of a function whose queue pairs are
+// Creates and destroys memory regions, completion queues and queue pairs of a function whose queue pairs are
 // busy.
 void make_and_unmake(HostDriver& driver, Outcome& outcome) {
   const uint32_t protection_domain =
@@ -179,7 +179,7 @@ void make_and_unmake(HostDriver& driver, Outcome& outcome) {
   }
 }
 
-// Brings a function up, lets a queue pair of it send to itself, and resets the function in the middle of it.
+// Brings a function up, lets one of its queue pairs send to itself, and resets the function meanwhile.
 void come_and_go(board::EmulatedBoard& board, Outcome& outcome) {
   while (!outcome.stopped()) {
     HostDriver driver(board, reset_function);

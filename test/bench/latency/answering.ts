@@ -1,4 +1,5 @@
-// The far end of a setting, in a worker or in a process of its own: a board that is polled without rest until it is told to close.
+// The far end of a setting, in a worker or in a separate process: a board that is polled continuously until
+// it is told to close.
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 

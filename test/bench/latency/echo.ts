@@ -1,4 +1,5 @@
-// Sends back what comes: in a worker what is posted, in a process what a Unix-domain socket at the path of its argument brings.
+// Echoes: in a worker the posted messages, in a process the bytes from the Unix-domain socket at the path of
+// its argument.
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 

@@ -14,11 +14,15 @@ import { extensionOf } from './verbs.ts';
 const echo = new URL(`echo${extensionOf(import.meta.url)}`, import.meta.url);
 const socketPath = (): string => path.join(tmpdir(), `fpga-verbs-bench-${randomUUID()}`);
 
-/** Times messages, one at a time. @param send sends one @param listen is given what to call when an answer is whole */
+/**
+ * Times messages, one at a time.
+ * @param send sends one
+ * @param listen gets the function to call when an answer is complete
+ */
 async function timed(send: () => void, listen: (answered: () => void) => void): Promise<number> {
   const samples = new Float64Array(roundTrips);
   await new Promise<void>((resolve) => {
-    let trips = -roundTrips; // as many warm up
+    let trips = -roundTrips; // as many warm-up round trips
     let begin = performance.now();
     listen(() => {
       const now = performance.now();
@@ -107,7 +111,9 @@ export const socketBetweenProcesses: Contender = {
   },
 };
 
-/** A benchmark program of others that plays against itself on this machine; undefined: it is not installed. */
+/**
+ * A third-party benchmark program that plays against itself on this machine; undefined: it is not installed.
+ */
 export function program(
   command: string,
   words: (port: string) => { readonly server: readonly string[]; readonly client: readonly string[] },
@@ -140,7 +146,7 @@ export function program(
 const lastNumbers = (said: string): number[] =>
   said.trim().split('\n').at(-1)!.trim().split(/\s+/).map(Number);
 
-/** libfabric's ping-pong by one of its providers: a transfer is one way. */
+/** libfabric's ping-pong over one of its providers: a transfer is one way. */
 export const libfabricBy = (provider: string, endpoint: string, name?: string): Contender | undefined =>
   program(
     'fi_pingpong',
@@ -153,7 +159,7 @@ export const libfabricBy = (provider: string, endpoint: string, name?: string): 
   );
 export const libfabric = libfabricBy('tcp', 'msg');
 
-/** UCX by whatever it finds best between two processes: latency is one way. */
+/** UCX over the transport that it selects between two processes: latency is one way. */
 export const ucx = program(
   'ucx_perftest',
   (port) => ({

@@ -3,9 +3,9 @@ import type { Run } from '../../../lib/cli/performance/data.ts';
 import { latencyDepth } from '../../../lib/cli/performance/latency_sides.ts';
 import { statisticsOf } from '../../../lib/cli/output/statistics.ts';
 
-/** Bytes of a message, here and with every peer. */
+/** Bytes of a message, for every contender. */
 export const bytes = 64;
-/** Round trips that are timed in a round; as many before are not. */
+/** Timed round trips of a round; as many untimed ones precede them. */
 export const roundTrips = 4000;
 
 /** A SEND of inline data, and its answer. */
@@ -32,7 +32,10 @@ export function halfOf(samples: Float64Array): number {
   return statisticsOf(samples).median / 2000;
 }
 
-/** A contender takes its turn in each round. It opens all anew, so that nothing of it runs in another's turn. */
+/**
+ * A contender takes its turn in each round. It opens everything again, so that nothing of it runs in
+ * another's turn.
+ */
 export interface Contender {
   readonly name: string;
   /** Half of a round trip, microseconds. */

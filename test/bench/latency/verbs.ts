@@ -15,7 +15,7 @@ const answering = new URL(`answering${extensionOf(import.meta.url)}`, import.met
 const patient = new AbortController().signal;
 const deviceOfAFabric = (): string => `emu:?fabric=bench-${randomUUID()}`;
 
-/** Messages from one end to its peer and back; `others` are driven by this thread too. */
+/** Messages from one end to its peer and back; this thread drives the `others` too. */
 async function timed(end: End, others: readonly Side[]): Promise<number> {
   const play = async (): Promise<Stopwatch> => {
     const stopwatch = new Stopwatch({ iterations: roundTrips });
@@ -32,7 +32,7 @@ async function timed(end: End, others: readonly Side[]): Promise<number> {
   return halfOf((await play()).samples);
 }
 
-/** Two boards that one thread polls in turns. */
+/** Two boards that one thread polls alternately. */
 export const oneThread: Contender = {
   name: 'one thread, both boards',
   round: async () => {
@@ -49,7 +49,7 @@ export const oneThread: Contender = {
   },
 };
 
-/** A board in this thread, and one in a worker that polls it without rest. */
+/** A board in this thread, and one in a worker that polls it continuously. */
 export const twoThreads: Contender = {
   name: 'two threads, a board each',
   round: () => {
@@ -59,7 +59,9 @@ export const twoThreads: Contender = {
   },
 };
 
-/** A board in this process, and one in another that polls it without rest, on a link of shared memory. */
+/**
+ * A board in this process, and one in another process that polls it continuously, on a link of shared memory.
+ */
 export const twoProcesses: Contender = {
   name: 'two processes, a board each',
   round: () => {
@@ -69,7 +71,7 @@ export const twoProcesses: Contender = {
   },
 };
 
-/** Plays with an end that answers elsewhere. */
+/** Exchanges messages with an end in another thread or process. */
 async function facing(
   device: string,
   elsewhere: EventEmitter,
@@ -90,7 +92,7 @@ async function facing(
   }
 }
 
-/** Of this module and its neighbors, as compiled or not. */
+/** Of this module and its neighbors, compiled or not. */
 export function extensionOf(url: string): string {
   return url.slice(url.lastIndexOf('.'));
 }

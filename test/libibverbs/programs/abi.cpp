@@ -1,5 +1,4 @@
-// Compiles where native/libibverbs/abi.h says what <infiniband/verbs.h> says: sizes, and where each member
-// lies.
+// Compiles if native/libibverbs/abi.h agrees with <infiniband/verbs.h>: sizes, and the offset of each member.
 #include "libibverbs/abi.h"
 
 #include <cstddef>

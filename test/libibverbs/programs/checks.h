@@ -1,5 +1,7 @@
-/* For programs that check the library: a device, connected queue pairs, and CHECK, which ends the program where a condition does
- * not hold. */
+/*
+ * For programs that check the library: a device, connected queue pairs, and CHECK, which ends the program if
+ * a condition does not hold.
+ */
 #pragma once
 
 #include <errno.h>
@@ -8,16 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                                       \
-  do {                                                                                                         \
-    if (!(condition)) {                                                                                        \
-      printf("line %d: %s does not hold (%s)\n", __LINE__, #condition, strerror(errno));                       \
-      exit(1);                                                                                                 \
-    }                                                                                                          \
+#define CHECK(condition)                                                                                     \
+  do {                                                                                                       \
+    if (!(condition)) {                                                                                      \
+      printf("line %d: %s does not hold (%s)\n", __LINE__, #condition, strerror(errno));                     \
+      exit(1);                                                                                               \
+    }                                                                                                        \
   } while (0)
 #define OK(name) puts("ok " name)
 
-enum { everything = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC };
+enum {
+  everything =
+      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC
+};
 
 static struct ibv_context* context;
 static struct ibv_pd* pd;
@@ -32,12 +37,14 @@ static inline struct ibv_qp* connect_qp(struct ibv_qp* a, struct ibv_qp* b) {
                               .max_dest_rd_atomic = 4,
                               .min_rnr_timer = 1,
                               .ah_attr = {.dlid = port.lid, .port_num = 1}};
-  CHECK(ibv_modify_qp(a, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
+  CHECK(ibv_modify_qp(a, &attr,
+                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
   attr = (struct ibv_qp_attr){
       .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
-  CHECK(ibv_modify_qp(a, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-                                    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC) == 0);
+  CHECK(ibv_modify_qp(a, &attr,
+                      IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                          IBV_QP_MAX_QP_RD_ATOMIC) == 0);
   return a;
 }
 
