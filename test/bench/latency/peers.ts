@@ -141,7 +141,7 @@ const lastNumbers = (said: string): number[] =>
   said.trim().split('\n').at(-1)!.trim().split(/\s+/).map(Number);
 
 /** libfabric's ping-pong by one of its providers: a transfer is one way. */
-export const libfabricBy = (provider: string, endpoint: string, name?: string): Contender | undefined =>
+const libfabricBy = (provider: string, endpoint: string, name?: string): Contender | undefined =>
   program(
     'fi_pingpong',
     (port) => {
@@ -151,7 +151,8 @@ export const libfabricBy = (provider: string, endpoint: string, name?: string): 
     (said) => lastNumbers(said).at(-2) ?? Number.NaN,
     name,
   );
-export const libfabric = libfabricBy('tcp', 'msg');
+export const libfabricOverTcp = libfabricBy('tcp', 'msg', 'fi_pingpong -p tcp');
+export const libfabricOverSharedMemory = libfabricBy('shm', 'rdm', 'fi_pingpong -p shm');
 
 /** UCX by whatever it finds best between two processes: latency is one way. */
 export const ucx = program(
