@@ -67,6 +67,7 @@ bool CollectBuffer::write_burst(const BarWrite& burst) {
   const uint16_t number = take_free(owner);
   if (number == no_buffer)
     return false;
+  counters_.device.transactions += (burst.length + line_bytes - 1) / line_bytes;
   PhysicalCollectBuffer& pcb = buffers_[number];
   hold(pcb, buffer, owner);
   const Admission admission = admit(pcb.underlying_function, segment_0_in(burst.data));
@@ -91,7 +92,6 @@ bool CollectBuffer::write_burst(const BarWrite& burst) {
   pcb.quality_of_service_level = header.quality_of_service_level();
   // The VCB, which would be bound and free again, stays as it is.
   pass_on(number, pcb, std::nullopt, record_place);
-  counters_.device.transactions += (burst.length + line_bytes - 1) / line_bytes;
   return true;
 }
 
