@@ -21,11 +21,11 @@ BarMap::BarMap(Device& device) {
     const identity::Region entry{read(identity::region + i * identity::region_stride)};
     if (entry.prefetchable() != 0)
       prefetchable_bars_ |= uint64_t{1} << entry.bar();
-    regions_.push_back({entry.type(), entry.bar(),
-                        static_cast<unsigned>(std::countr_zero(
-                            read(identity::region_page_stride + i * identity::region_page_stride_stride))),
+    const uint32_t stride = read(identity::region_page_stride + i * identity::region_page_stride_stride);
+    regions_.push_back({entry.type(), entry.bar(), static_cast<unsigned>(std::countr_zero(stride)),
                         read_wide(identity::region_offset + i * identity::region_offset_stride),
-                        read_wide(identity::region_size + i * identity::region_size_stride)});
+                        read_wide(identity::region_size + i * identity::region_size_stride),
+                        uint64_t{stride} - 1});
   }
   // Checks the most frequently written regions first.
   std::partition(regions_.begin(), regions_.end(),

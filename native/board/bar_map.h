@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace fpga_verbs::board {
@@ -16,28 +15,29 @@ namespace fpga_verbs::board {
 class BarMap {
 public:
   struct Place {
-    spec::RegionType region = spec::RegionType::none;
-    uint16_t page = 0;   // function, or VCB
-    uint32_t offset = 0; // bytes in the page
+    spec::RegionType region = spec::RegionType::none; // none: there is no such place
+    uint16_t page = 0;                                // function, or VCB
+    uint32_t offset = 0;                              // bytes in the page
+
+    explicit operator bool() const { return region != spec::RegionType::none; }
   };
 
   explicit BarMap(Device& device);
 
-  // The target of an access of `bytes` at `offset`; none: the function may not access it.
-  std::optional<Place> find(unsigned underlying_function, unsigned bar, uint64_t offset, size_t bytes) const {
+  // The target of an access of `bytes` at `offset`; no place: the function may not access it.
+  Place find(unsigned underlying_function, unsigned bar, uint64_t offset, size_t bytes) const {
     for (const Region& region : regions_) {
-      if (region.bar != bar || offset < region.offset || offset - region.offset >= region.size)
+      if (region.bar != bar || offset - region.offset >= region.size)
         continue;
       const uint64_t inside = offset - region.offset;
       const uint64_t page = inside >> region.stride_log2;
-      const uint64_t in_page = inside - (page << region.stride_log2);
-      if (in_page + bytes > uint64_t{1} << region.stride_log2 ||
-          !reaches(underlying_function, region.type, page))
-        return std::nullopt;
+      const uint64_t in_page = inside & region.last_in_page;
+      if (in_page + bytes > region.last_in_page + 1 || !reaches(underlying_function, region.type, page))
+        return {};
       const uint64_t number = region.type == spec::RegionType::identity ? underlying_function : page;
       return Place{region.type, static_cast<uint16_t>(number), static_cast<uint32_t>(in_page)};
     }
-    return std::nullopt;
+    return {};
   }
 
   // Whether a BAR may be mapped write-combining.
@@ -50,18 +50,21 @@ private:
     unsigned stride_log2 = 0; // distance between pages, a power of two
     uint64_t offset = 0;
     uint64_t size = 0;
+    uint64_t last_in_page = 0; // offset of a page's last byte
   };
 
   static bool reaches(unsigned underlying_function, spec::RegionType type, uint64_t page) {
+    if (type == spec::RegionType::virtual_collect_buffer) [[likely]]
+      return true; // the device knows whose they are
     switch (type) {
     case spec::RegionType::identity:
-    case spec::RegionType::virtual_collect_buffer: // the device knows whose they are
       return true;
     case spec::RegionType::control:
       return underlying_function == 0;
     case spec::RegionType::underlying_function:
       return page == underlying_function;
     case spec::RegionType::none:
+    case spec::RegionType::virtual_collect_buffer:
     case spec::RegionType::msix:
       break;
     }

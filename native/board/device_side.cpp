@@ -20,17 +20,27 @@ DeviceSide::DeviceSide(TransactionRing& ring, Device& device, const hca::Clock& 
                        TransactionTrace& trace, BoardCounters& counters, Wakeups& wakeups,
                        TransactionSizes sizes)
     : ring_(ring), device_(device), clock_(clock), faults_(faults), trace_(trace), counters_(counters),
-      wakeups_(wakeups), map_(device), sizes_(sizes) {}
+      wakeups_(wakeups), map_(device), sizes_(sizes),
+      cuts_lines_(std::min(sizes.prefetchable_bytes, sizes.bridge_bytes) < transaction_bytes) {
+  burst_.data = message_.data.data();
+}
 
 bool DeviceSide::next_message() { return message_left() || (ring_.arriving_next() && take_message()); }
 
 bool DeviceSide::take_message() {
-  if (!ring_.pop(message_))
+  if (!ring_.take(message_))
     return false;
   message_done_ = 0;
-  message_place_ = map_.find(message_.underlying_function, message_.bar, message_.offset, message_.length);
-  const bool prefetchable = map_.prefetchable(message_.bar);
-  cut_bytes_ = std::min(prefetchable ? sizes_.prefetchable_bytes : transaction_bytes, sizes_.bridge_bytes);
+  const BarMap::Place place =
+      map_.find(message_.underlying_function, message_.bar, message_.offset, message_.length);
+  burst_.region = place.region;
+  burst_.underlying_function = message_.underlying_function;
+  burst_.page = place.page;
+  burst_.offset = place.offset;
+  burst_.length = message_.length;
+  if (cuts_lines_) [[unlikely]]
+    cut_bytes_ = std::min(map_.prefetchable(message_.bar) ? sizes_.prefetchable_bytes : transaction_bytes,
+                          sizes_.bridge_bytes);
   return true;
 }
 
@@ -127,17 +137,8 @@ void DeviceSide::release_held() { release_due(true); }
 // Delivers a whole message at once if nothing can affect its transactions on the way and the device supports
 // it. Returns their number.
 uint64_t DeviceSide::deliver_burst() {
-  if (message_done_ != 0 || message_.kind != MessageKind::write || !message_place_ ||
-      cut_bytes_ != transaction_bytes || !is_plain() || !device_.can_accept_write())
-    return 0;
-  hca::BarWrite burst;
-  burst.region = message_place_->region;
-  burst.underlying_function = message_.underlying_function;
-  burst.page = message_place_->page;
-  burst.offset = message_place_->offset;
-  burst.length = message_.length;
-  burst.data = message_.data.data();
-  if (!device_.write_burst(burst))
+  if (message_done_ != 0 || message_.kind != MessageKind::write || cut_bytes_ != transaction_bytes ||
+      !is_plain() || !device_.write_burst(burst_))
     return 0;
   message_done_ = message_.length;
   device_busy_ = true;
@@ -159,8 +160,8 @@ void DeviceSide::deliver_next() {
   if (message_.kind == MessageKind::partial_write)
     enables &= message_.byte_enables >> done;
   message_done_ += length;
-  if (is_plain() && message_place_) {
-    const BarMap::Place place{message_place_->region, message_place_->page, message_place_->offset + done};
+  if (is_plain() && burst_.region != spec::RegionType::none) {
+    const BarMap::Place place{burst_.region, burst_.page, burst_.offset + done};
     return write_at(place, message_.underlying_function, enables, data, length);
   }
   Transaction transaction{TransactionKind::write,
@@ -269,9 +270,9 @@ void DeviceSide::record_and_write(Transaction transaction) {
 
 void DeviceSide::write(unsigned underlying_function, unsigned bar, uint64_t offset, uint64_t byte_enables,
                        const uint8_t* data, unsigned length) {
-  const std::optional<BarMap::Place> place = map_.find(underlying_function, bar, offset, length);
+  const BarMap::Place place = map_.find(underlying_function, bar, offset, length);
   if (place)
-    write_at(*place, underlying_function, byte_enables, data, length);
+    write_at(place, underlying_function, byte_enables, data, length);
   else
     ++counters_.writes_unsupported;
 }
@@ -292,7 +293,7 @@ void DeviceSide::write_at(const BarMap::Place& place, unsigned underlying_functi
 }
 
 uint32_t DeviceSide::read(unsigned underlying_function, unsigned bar, uint64_t offset) {
-  const std::optional<BarMap::Place> place = map_.find(underlying_function, bar, offset, double_word_bytes);
+  const BarMap::Place place = map_.find(underlying_function, bar, offset, double_word_bytes);
   uint32_t value = all_ones;
   const bool gone =
       faults_.any() && faults_.happens({FaultKind::read_all_ones},
@@ -302,7 +303,7 @@ uint32_t DeviceSide::read(unsigned underlying_function, unsigned bar, uint64_t o
   } else if (!gone) {
     ++counters_.reads;
     device_busy_ = true;
-    value = device_.read(place->region, place->page, place->offset);
+    value = device_.read(place.region, place.page, place.offset);
   }
   if (trace_.on()) {
     Transaction transaction{TransactionKind::read,

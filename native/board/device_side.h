@@ -87,12 +87,13 @@ private:
   BarMap map_;
   TransactionSizes sizes_;
   HeldWrites held_;
-  Message message_;                            // being delivered
-  std::optional<BarMap::Place> message_place_; // where it goes, if all of it goes to one page
-  unsigned message_done_ = 0;                  // bytes of it that are delivered
-  unsigned cut_bytes_ = 64;                    // how it is cut
-  bool device_busy_ = true;                    // the device may have something to do
-  uint64_t device_deadline_ = no_deadline;     // of an idle device
+  Message message_;                        // being delivered
+  hca::BarWrite burst_;                    // all of it, if it goes to one page; otherwise to no region
+  unsigned message_done_ = 0;              // bytes of it that are delivered
+  bool cuts_lines_;                        // some messages are cut into less than whole lines
+  unsigned cut_bytes_ = 64;                // how it is cut
+  bool device_busy_ = true;                // the device may have something to do
+  uint64_t device_deadline_ = no_deadline; // of an idle device
 };
 
 } // namespace fpga_verbs::board

@@ -40,7 +40,7 @@ void write_register(Device& device, RegionType region, unsigned page, uint32_t o
 
 uint32_t FunctionView::read32(unsigned bar, uint64_t offset) {
   const auto place = board_->device_side_.map().find(underlying_function_, bar, offset, register_bytes);
-  if (!place || has_effect(place->region, place->offset))
+  if (!place || has_effect(place.region, place.offset))
     return all_ones;
   const Exclusive exclusive(*board_->progress_);
   Device& device = *board_->device_;
@@ -51,7 +51,7 @@ uint32_t FunctionView::read32(unsigned bar, uint64_t offset) {
     others[i] = device.read(own.region, underlying_function_, own.offset);
     write_register(device, own.region, underlying_function_, own.offset, own.value);
   }
-  const uint32_t value = device.read(place->region, place->page, place->offset);
+  const uint32_t value = device.read(place.region, place.page, place.offset);
   for (size_t i = 0; i < inspected.size(); ++i)
     write_register(device, inspected[i].region, underlying_function_, inspected[i].offset, others[i]);
   return value;
@@ -59,16 +59,16 @@ uint32_t FunctionView::read32(unsigned bar, uint64_t offset) {
 
 bool FunctionView::write32(unsigned bar, uint64_t offset, uint32_t value) {
   const auto place = board_->device_side_.map().find(underlying_function_, bar, offset, register_bytes);
-  if (!place || !selects(place->region, place->offset))
+  if (!place || !selects(place.region, place.offset))
     return false;
   const std::span known(inspected_.data(), inspected_count_);
   const auto found = std::ranges::find_if(known, [&place](const Inspected& each) {
-    return each.region == place->region && each.offset == place->offset;
+    return each.region == place.region && each.offset == place.offset;
   });
   if (found != known.end())
     found->value = value;
   else
-    inspected_[inspected_count_++] = {place->region, place->offset, value};
+    inspected_[inspected_count_++] = {place.region, place.offset, value};
   return true;
 }
 

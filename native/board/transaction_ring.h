@@ -55,7 +55,7 @@ public:
                 sizeof(ReadAnswer*));
   }
 
-  // Consumer: whether the next message starts to arrive; pop() takes it.
+  // Consumer: whether the next message starts to arrive; take() takes it.
   bool arriving_next() const {
     const uint64_t head = head_.load(std::memory_order_relaxed);
     if (arrived(head))
@@ -66,23 +66,22 @@ public:
     return false;
   }
 
-  // Consumer: takes the next message. False: none has arrived completely.
-  bool pop(Message& message) {
+  // Consumer: takes the next message, which starts to arrive. False: it has not arrived completely.
+  bool take(Message& message) {
     const uint64_t head = head_.load(std::memory_order_relaxed);
-    if (!arrived(head))
-      return false;
     const uint64_t count = lines_[head % lines].count;
-    // Reads all lines at once, because their transfers overlap; one after the other, each would wait for the
-    // previous one.
-    for (uint64_t i = 1; i < count; ++i)
-      __builtin_prefetch(&lines_[(head + i) % lines]);
-    for (uint64_t i = 1; i < count; ++i)
-      if (!arrived(head + i))
-        return false;
+    if (!arrived(head + count - 1)) { // the producer stores it last: with it all are here
+      for (uint64_t i = 1; i < count; ++i)
+        __builtin_prefetch(&lines_[(head + i) % lines]);
+      return false;
+    }
     unpack(head, count, message);
     head_.store(head + count, std::memory_order_release);
     return true;
   }
+
+  // The same of a message that need not have started. False: none has arrived completely.
+  bool pop(Message& message) { return arriving_next() && take(message); }
 
   // Whether a message starts to arrive; any thread may call this.
   bool arriving() const { return arrived(head_.load(std::memory_order_acquire)); }
@@ -142,21 +141,22 @@ private:
     message.offset = Line::offset_of(where);
     message.bar = Line::bar_of(where);
     message.underlying_function = Line::underlying_function_of(where);
-    constexpr size_t first_line_bytes = Line::first_bytes;
-    constexpr size_t next_line_bytes = Line::next_bytes;
-    size_t prefix = 0;
-    if (first.kind == MessageKind::partial_write) {
-      std::memcpy(&message.byte_enables, first.bytes.data() + sizeof where, sizeof message.byte_enables);
-      prefix = sizeof message.byte_enables;
-      std::memcpy(message.data.data(), first.bytes.data() + sizeof where + prefix, first_line_bytes - prefix);
+    const uint8_t* const content = first.bytes.data() + sizeof where;
+    uint8_t* destination = message.data.data();
+    if (message.kind == MessageKind::write) [[likely]] {
+      std::memcpy(destination, content, Line::first_bytes);
+      destination += Line::first_bytes;
+    } else if (message.kind == MessageKind::partial_write) {
+      constexpr size_t room = Line::first_bytes - sizeof message.byte_enables;
+      std::memcpy(&message.byte_enables, content, sizeof message.byte_enables);
+      std::memcpy(destination, content + sizeof message.byte_enables, room);
+      destination += room;
     } else {
-      std::memcpy(message.data.data(), first.bytes.data() + sizeof where, first_line_bytes);
+      std::memcpy(&message.answer, content, sizeof message.answer);
     }
-    uint8_t* destination = message.data.data() + first_line_bytes - prefix;
+    constexpr size_t next_line_bytes = Line::next_bytes;
     for (uint64_t i = 1; i < count; ++i, destination += next_line_bytes)
       std::memcpy(destination, lines_[(head + i) % lines].bytes.data(), next_line_bytes);
-    if (first.kind == MessageKind::read)
-      std::memcpy(&message.answer, message.data.data(), sizeof message.answer);
   }
 
   // Producers' fields, the consumer's fields and shared fields are on separate cache lines.

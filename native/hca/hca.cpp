@@ -89,11 +89,8 @@ void Hca::write(const BarWrite& write) {
 }
 
 bool Hca::write_burst(const BarWrite& burst) {
-  if (burst.region != spec::RegionType::virtual_collect_buffer || !blocks_->device.enabled ||
-      !blocks_->collect_buffer.write_burst(burst))
-    return false;
-  counters_.device.transactions += (burst.length + line_bytes - 1) / line_bytes;
-  return true;
+  return burst.region == spec::RegionType::virtual_collect_buffer && blocks_->device.enabled &&
+         blocks_->collect_buffer.write_burst(burst);
 }
 
 uint32_t Hca::read(spec::RegionType region, unsigned page, uint32_t offset) {

@@ -48,8 +48,7 @@ public:
   void write(const BarWrite& write);
 
   // Delivers several write transactions to a page, in order, as one write of up to 320 B with all byte
-  // enables set. Call only if can_accept_write(). False: nothing has happened, and the caller must use
-  // write() for each.
+  // enables set. False: nothing has happened, and the caller must use write() for each.
   bool write_burst(const BarWrite& burst);
 
   // Reads the DWORD at `offset`, a multiple of 4, of a page of a region. In the identity registers `page` is

@@ -9,6 +9,7 @@
 #include "hca/base/hca_links.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
+#include "hca/base/sampled_clock.h"
 #include "hca/base/wiring.h"
 #include "hca/block_makers.h"
 #include "hca/collect/collect_buffer.h"

@@ -87,7 +87,7 @@ void RegisterFileDevice::write(const hca::BarWrite& write) {
 }
 
 bool RegisterFileDevice::write_burst(const hca::BarWrite& burst) {
-  if (burst.region != RegionType::virtual_collect_buffer || burst.offset != 0)
+  if (burst.region != RegionType::virtual_collect_buffer || burst.offset != 0 || !can_accept_write())
     return false;
   std::memcpy(memory(burst.region, burst.page), burst.data, burst.length);
   ++register_at(burst.underlying_function, bursts);

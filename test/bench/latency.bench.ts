@@ -3,7 +3,14 @@ import { availableParallelism } from 'node:os';
 import { loadAddon } from '../../lib/board/addon.ts';
 import { statisticsOf } from '../../lib/cli/output/statistics.ts';
 import { table } from '../../lib/cli/output/table.ts';
-import { libfabric, postMessage, socketBetweenProcesses, socketInAThread, ucx } from './latency/peers.ts';
+import {
+  libfabricOverSharedMemory,
+  libfabricOverTcp,
+  postMessage,
+  socketBetweenProcesses,
+  socketInAThread,
+  ucx,
+} from './latency/peers.ts';
 import { bytes, type Contender } from './latency/setting.ts';
 import { oneThread, twoProcesses, twoThreads } from './latency/verbs.ts';
 
@@ -27,7 +34,11 @@ const floor: Contender = {
     Promise.resolve(statisticsOf(loadAddon().cacheLineRoundTrip(roundTripsOfFloor, -1, -1)).median / 1000),
 };
 
-const programs = { 'fi_pingpong (libfabric-bin)': libfabric, 'ucx_perftest (ucx-utils)': ucx };
+const programs = {
+  'fi_pingpong -p tcp (libfabric-bin)': libfabricOverTcp,
+  'fi_pingpong -p shm (libfabric-bin)': libfabricOverSharedMemory,
+  'ucx_perftest (ucx-utils)': ucx,
+};
 const installed = Object.values(programs).filter((each) => each !== undefined);
 const settings: readonly (readonly Contender[])[] = [
   [oneThread, socketInAThread],

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { packageRoot } from '../../lib/board/native_files.ts';
 import { statisticsOf } from '../../lib/cli/output/statistics.ts';
 import { table } from '../../lib/cli/output/table.ts';
-import { libfabricBy, program } from './latency/peers.ts';
+import { libfabricOverSharedMemory, program } from './latency/peers.ts';
 import { bytes, roundTrips, type Contender } from './latency/setting.ts';
 
 // Half of a round trip of 64 B between two C programs: perftest over the drop-in library, libfabric's shared
@@ -45,7 +45,7 @@ const softRoce = existsSync(devices)
   ? readdirSync(devices).find((name) => name.startsWith('rxe'))
   : undefined;
 const all: Record<string, Contender | undefined> = {
-  'fi_pingpong -p shm (libfabric-bin)': libfabricBy('shm', 'rdm', 'fi_pingpong -p shm'),
+  'fi_pingpong -p shm (libfabric-bin)': libfabricOverSharedMemory,
 };
 for (const test of ['ib_send_lat', 'ib_write_lat']) {
   const run = [

@@ -47,6 +47,16 @@ describe('a command written in one transaction', () => {
     expect(controlPage!.read32(CONTROL_TRANSACTIONS_OFFSET)).toBe(transactions + 3);
   });
 
+  it('counts its transactions also if it is refused', () => {
+    const driver = openDriver(makeBoard(shared));
+    const { board, page, controlPage, virtualCollectBufferRegion } = driver.device;
+    const { bar, offset } = virtualCollectBufferRegion;
+    const transactions = controlPage!.read32(CONTROL_TRANSACTIONS_OFFSET);
+    store(board, bar, offset, makeCommand({ length: 96, queuePairNumber: 0x010fff }));
+    expect(controlPage!.read32(CONTROL_TRANSACTIONS_OFFSET)).toBe(transactions + 3);
+    expect(page.read32(UNDERLYING_FUNCTION_KICKS_OFFSET)).toBe(0);
+  });
+
   it('belongs to no function on a device that is not enabled', () => {
     const opened = makeBoard(shared).open(0);
     store(opened, 2, 0, makeCommand({ length: 96, queuePairNumber: 0x010001 }));

@@ -1,5 +1,6 @@
 #include "hca/collect/collect_buffer.h"
 
+#include "hca/collect/collect_buffer_command.h"
 #include "hca/collect/doorbell_checksum.h"
 #include "hca/collect/scoreboard.h"
 
@@ -21,19 +22,6 @@ constexpr uint32_t slot_count = 3;
 constexpr uint32_t slot_dwords(uint32_t slot) { return segment_dwords << slot * dwords_per_segment; }
 constexpr uint32_t all_slot_dwords = (1u << slot_count * dwords_per_segment) - 1;
 constexpr uint32_t cancel_dwords = slot_dwords(static_cast<uint32_t>(DoorbellSlot::cancel));
-
-spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
-                         const spec::CommandHeader& header, uint32_t kick_number) {
-  spec::KickUnit unit;
-  unit.set_underlying_function(underlying_function);
-  unit.set_quality_of_service_level(header.quality_of_service_level());
-  unit.set_origin(origin);
-  unit.set_queue_pair_number(header.queue_pair_number());
-  unit.set_send_queue_sequence_number(header.send_queue_sequence_number());
-  unit.set_length(header.length());
-  unit.set_kick_number(kick_number);
-  return unit;
-}
 
 } // namespace
 
@@ -70,20 +58,13 @@ uint32_t CollectBuffer::copy_segment(const Portion& portion, uint32_t segment, u
   return dwords;
 }
 
-// The function that owns the VCB, unless the write came through another function's BAR.
-bool CollectBuffer::may_write(const BarWrite& write) const {
-  const UnderlyingFunctionTable::Owner& owner = functions_.owner(write.page);
-  bool is_owner = write.underlying_function == owner.underlying_function;
-#ifdef FPGA_VERBS_MUTANT_OTHER_FUNCTION_VCB_ACCEPTED
-  is_owner = true;
-#endif
-  return owner.underlying_function != UnderlyingFunctionTable::no_function &&
-         (is_owner || write.underlying_function == BarWrite::any_function);
-}
-
 void CollectBuffer::write(const BarWrite& write) {
   const uint16_t buffer = write.page;
-  if (buffer >= virtual_.size() || !may_write(write)) {
+  bool is_let_in = buffer < virtual_.size() && may_write(write);
+#ifdef FPGA_VERBS_MUTANT_OTHER_FUNCTION_VCB_ACCEPTED
+  is_let_in = buffer < virtual_.size();
+#endif
+  if (!is_let_in) {
     ++counters_.device.writes_unclaimed;
     return;
   }
@@ -149,21 +130,11 @@ bool CollectBuffer::may_complete(const VirtualCollectBuffer& vcb, const Portion&
 
 // Binds a free VCB to a PCB. Without a PCB, puts the VCB in send queue mode.
 void CollectBuffer::bind(uint16_t buffer) {
-  if (bind_to_buffer(buffer))
-    return;
-  enter_send_queue_mode(buffer);
-  ++counters_.function[functions_.owner(buffer).underlying_function].send_queue_mode_entered;
-}
-
-// False: no PCB is available, and nothing has changed.
-bool CollectBuffer::bind_to_buffer(uint16_t buffer) {
   const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
-  const size_t found = free_.find_first();
-  // A reduced division may promise PCBs that are not yet returned; then none is free.
-  if (found >= parameters_.physical_collect_buffers || !groups_.take(owner.underlying_function, owner.part))
-    return false;
-  collect_in(buffer, static_cast<uint16_t>(found));
-  return true;
+  if (const uint16_t taken = take_free(owner); taken != no_buffer)
+    return collect_in(buffer, taken);
+  enter_send_queue_mode(buffer);
+  ++counters_.function[owner.underlying_function].send_queue_mode_entered;
 }
 
 // Stores one write in a PCB and updates its scoreboard (US8589610, steps 88 to 96).
@@ -237,50 +208,13 @@ CollectBuffer::Progress CollectBuffer::extract(VirtualCollectBuffer& vcb, unsign
   return {.complete = vcb.received.all_before_segment(needed)};
 }
 
-// Checks the fields of segment 0 that every command has: version, reserved bits, length.
-Refusal CollectBuffer::check_format(const spec::CommandHeader& segment_0) {
-  if (segment_0.version() != spec::command_version)
-    return Refusal::unknown_version;
-  if (!segment_0.reserved_is_zero())
-    return Refusal::reserved_not_zero;
-  if (segment_0.length() > spec::command_payload_bytes)
-    return Refusal::length_over_maximum;
-  return Refusal::none;
-}
-
-// Segment 0 decides whether a command is collected at all.
-CollectBuffer::Admission CollectBuffer::admit(unsigned underlying_function,
-                                              const spec::CommandHeader& segment_0) {
-  const Refusal refusal = check_format(segment_0);
-  if (refusal != Refusal::none)
-    return {.refusal = refusal};
-  const spec::QueuePairControl* control =
-      queue_pairs_.find_control(underlying_function, segment_0.queue_pair_number());
-  if (control == nullptr)
-    return {.refusal = Refusal::unknown_queue_pair};
-  if (control->quality_of_service_level() != segment_0.quality_of_service_level())
-    return {.refusal = Refusal::wrong_quality_of_service_level};
-  return {.checksum_secret = control->checksum_secret()};
-}
-
 void CollectBuffer::kick(uint16_t buffer, std::optional<uint64_t> begin, uint8_t* record_place) {
   const uint16_t number = virtual_[buffer].physical_collect_buffer;
-  PhysicalCollectBuffer& pcb = buffers_[number];
-  if (record_place == nullptr)
-    record_place = kick_records_.expect(pcb.underlying_function);
-  const spec::CommandHeader& header = pcb.header();
-  pcb.state = PhysicalCollectBufferState::kicked;
-  pcb.kick_number = take_kick_number();
-  spec::KickUnit unit =
-      kick_unit(spec::KickOrigin::collected, pcb.underlying_function, header, pcb.kick_number);
-  unit.set_physical_collect_buffer(number);
-  kick_records_.kicked(unit, buffer, header.opcode(), begin, record_place);
-  kicks_collected_.push(unit);
+  [[maybe_unused]] const spec::KickUnit unit = pass_on(number, buffers_[number], begin, record_place);
 #ifdef FPGA_VERBS_MUTANT_KICK_TWICE
   if (kicks_collected_.has_credit())
     kicks_collected_.push(unit);
 #endif
-  ++counters_.function[pcb.underlying_function].kicks;
   unbind(buffer);
 }
 

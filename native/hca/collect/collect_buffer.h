@@ -86,19 +86,25 @@ private:
   spec::Refusal ring_slot(spec::DoorbellSlot slot, unsigned underlying_function,
                           const spec::DoorbellSlotWrite& value);
 
-  bool may_write(const BarWrite& write) const;
+  inline bool may_write(const BarWrite& write) const;
   void bind(uint16_t buffer);
-  bool bind_to_buffer(uint16_t buffer);
+  // Takes a free PCB for a VCB of this owner; no_buffer: none is available, and nothing has changed.
+  inline uint16_t take_free(const UnderlyingFunctionTable::Owner& owner);
   Progress collect(PhysicalCollectBuffer& pcb, const Portion& portion);
   Progress extract(VirtualCollectBuffer& vcb, unsigned underlying_function, const Portion& portion);
 
-  static spec::Refusal check_format(const spec::CommandHeader& segment_0);
-  Admission admit(unsigned underlying_function, const spec::CommandHeader& segment_0);
+  static inline spec::Refusal check_format(const spec::CommandHeader& segment_0);
+  inline Admission admit(unsigned underlying_function, const spec::CommandHeader& segment_0);
   static Admission admit_management(const spec::CommandHeader& segment_0);
 
   // `begin`: time of the first write in clock ticks; nothing: this write also completes the command.
   // `record_place`: the result of an earlier KickRecords::expect(); null: not called yet.
   void kick(uint16_t buffer, std::optional<uint64_t> begin, uint8_t* record_place);
+  // Passes on the complete command in a PCB.
+  inline spec::KickUnit pass_on(uint16_t physical_collect_buffer, PhysicalCollectBuffer& pcb,
+                                std::optional<uint64_t> begin, uint8_t* record_place);
+  static inline spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
+                                         const spec::CommandHeader& header, uint32_t kick_number);
   void kick_send_queue_mode(uint16_t buffer, std::optional<uint64_t> begin);
   bool may_complete(const VirtualCollectBuffer& vcb, const Portion& portion) const;
   void kick_management(unsigned underlying_function);
@@ -106,6 +112,8 @@ private:
                    uint32_t queue_pair_number, uint32_t sequence_number);
 
   void refuse(uint16_t buffer, spec::Refusal refusal, uint32_t offset);
+  [[gnu::cold]] void refuse_burst(const BarWrite& burst, uint16_t physical_collect_buffer,
+                                  spec::Refusal refusal);
   void refuse_management(unsigned underlying_function, spec::Refusal refusal, uint32_t offset);
   void report(spec::EventType type, unsigned underlying_function, uint32_t object,
               const spec::CommandHeader& segment_0, spec::Refusal refusal, uint32_t offset);
@@ -113,7 +121,10 @@ private:
   uint16_t newest_that_repays() const;
   std::optional<uint16_t> take_from(unsigned first, unsigned end, spec::PhysicalCollectBufferState state);
 
+  // Binds a VCB to a PCB that was taken for it.
   void collect_in(uint16_t buffer, uint16_t physical_collect_buffer);
+  static inline void hold(PhysicalCollectBuffer& pcb, uint16_t buffer,
+                          const UnderlyingFunctionTable::Owner& owner);
   void enter_send_queue_mode(uint16_t buffer);
   // Moves a collecting VCB to send queue mode and frees its PCB.
   void hand_over(uint16_t buffer);
@@ -151,17 +162,20 @@ inline void CollectBuffer::enter_send_queue_mode(uint16_t buffer) {
   vcb.received = {};
 }
 
+inline void CollectBuffer::hold(PhysicalCollectBuffer& pcb, uint16_t buffer,
+                                const UnderlyingFunctionTable::Owner& owner) {
+  pcb.virtual_collect_buffer = buffer;
+  pcb.underlying_function = owner.underlying_function;
+  pcb.group = owner.part;
+}
+
 inline void CollectBuffer::collect_in(uint16_t buffer, uint16_t physical_collect_buffer) {
-  const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
   VirtualCollectBuffer& vcb = virtual_[buffer];
-  free_.clear(physical_collect_buffer);
   vcb.state = spec::VirtualCollectBufferState::collecting;
   vcb.physical_collect_buffer = physical_collect_buffer;
   PhysicalCollectBuffer& pcb = buffers_[physical_collect_buffer];
   pcb.state = spec::PhysicalCollectBufferState::collecting;
-  pcb.virtual_collect_buffer = buffer;
-  pcb.underlying_function = owner.underlying_function;
-  pcb.group = owner.part;
+  hold(pcb, buffer, functions_.owner(buffer));
   pcb.begin_collecting();
 }
 

@@ -2,6 +2,7 @@
 // lock.
 #include "hca/collect/collect_buffer.h"
 
+#include "hca/collect/collect_buffer_command.h"
 #include "hca/collect/scoreboard.h"
 #include "spec/registers.h"
 

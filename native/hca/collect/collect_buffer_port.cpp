@@ -2,12 +2,6 @@
 
 namespace fpga_verbs::hca {
 
-bool CollectBufferPort::Ports::can_accept_write() const {
-  constexpr size_t notices_per_write = 2; // one can ring the start and the stop slot
-  return kicks_collected.has_credit() && post_notices.has_credit(notices_per_write) &&
-         management_units.has_credit();
-}
-
 void CollectBufferPort::Ports::report(const spec::EventUnit& event) const {
   FunctionCounters& of_function = counters.function[event.underlying_function()];
   if (event.type() == spec::EventType::half_written_command)

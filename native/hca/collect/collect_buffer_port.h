@@ -46,7 +46,11 @@ public:
     DataLink<spec::ManagementUnit>& management_units;
 
     // Whether the links have the credits that any single write may need.
-    bool can_accept_write() const;
+    bool can_accept_write() const {
+      constexpr size_t notices_per_write = 2; // one can ring the start and the stop slot
+      return kicks_collected.has_credit() && post_notices.has_credit(notices_per_write) &&
+             management_units.has_credit();
+    }
     // Counts a refused or half-written command, and reports it.
     void report(const spec::EventUnit& event) const;
   };
@@ -57,9 +61,9 @@ public:
   // A write to a VCB page. Call only if can_accept_write().
   virtual void write(const BarWrite& write) = 0;
 
-  // Several writes to a VCB page, in order, as one of up to 320 B with all byte enables set. Call only if
-  // can_accept_write(). False: nothing has happened, and the caller must use write() for each. The first
-  // write of such a command has the time of its kick.
+  // Several writes to a VCB page, in order, as one of up to 320 B with all byte enables set. False: nothing
+  // has happened, and the caller must use write() for each. The first write of such a command has the time of
+  // its kick.
   virtual bool write_burst(const BarWrite& burst) = 0;
 
   // A write to the management page of a function; the offset counts from its register page. Call only if

@@ -31,9 +31,17 @@ bool CollectGroupTable::set_allotment(unsigned underlying_function, const Collec
   if (asks > has + shared_total_)
     return false;
   shared_total_ = has + shared_total_ - asks;
+  borrowed_ -= function.borrowed();
   function.total = {allotment.low, allotment.high, allotment.shared};
-  settle(function);
+  function.beyond_levels = function.count_beyond_levels();
+  borrowed_ += function.borrowed();
   return true;
+}
+
+unsigned CollectGroupTable::Function::count_beyond_levels() const {
+  const unsigned low = index(CollectGroup::low);
+  const unsigned high = index(CollectGroup::high);
+  return beyond(taken[low], total[low]) + beyond(taken[high], total[high]) + taken[shared];
 }
 
 CollectAllotment CollectGroupTable::allotment(unsigned underlying_function) const {
@@ -48,7 +56,7 @@ unsigned CollectGroupTable::total(unsigned underlying_function, CollectGroup gro
 unsigned CollectGroupTable::in_use(unsigned underlying_function, CollectGroup group) const {
   const Function& function = functions_[underlying_function];
   const unsigned wanted =
-      group == CollectGroup::function_shared ? function.beyond_levels() : function.taken[index(group)];
+      group == CollectGroup::function_shared ? function.beyond_levels : function.taken[index(group)];
   return std::min(wanted, function.total[index(group)]);
 }
 
@@ -65,9 +73,9 @@ bool CollectGroupTable::verify() const {
   unsigned borrowed = 0;
   for (const Function& function : functions_) {
     owned += function.total[0] + function.total[1] + function.total[2];
-    if (function.borrowed != beyond(function.beyond_levels(), function.total[shared]))
+    if (function.beyond_levels != function.count_beyond_levels())
       return false;
-    borrowed += function.borrowed;
+    borrowed += function.borrowed();
   }
   return owned == pool_ && borrowed == borrowed_;
 }

@@ -36,27 +36,28 @@ public:
     using spec::CollectGroup;
     assert(part != CollectGroup::device_shared);
     Function& function = functions_[underlying_function];
-    CollectGroup payer = CollectGroup::device_shared;
-    if (part != CollectGroup::function_shared && function.taken[index(part)] < function.total[index(part)])
-      payer = part;
-    else if (function.beyond_levels() < function.total[index(CollectGroup::function_shared)])
-      payer = CollectGroup::function_shared;
-    else if (shared_available() == 0)
+    if (part != CollectGroup::function_shared && function.taken[index(part)] < function.total[index(part)]) {
+      ++function.taken[index(part)];
+      return part;
+    }
+    const bool lends = function.beyond_levels >= function.total[index(CollectGroup::function_shared)];
+    if (lends && shared_available() == 0)
       return std::nullopt;
     ++function.taken[index(part)];
-    if (payer == CollectGroup::device_shared) { // the others do not lend
-      ++function.borrowed;
-      ++borrowed_;
-    }
-    return payer;
+    ++function.beyond_levels;
+    borrowed_ += lends ? 1 : 0;
+    return lends ? CollectGroup::device_shared : CollectGroup::function_shared;
   }
 
   // Returns a PCB that was taken for `part`.
   void release(unsigned underlying_function, spec::CollectGroup part) {
     Function& function = functions_[underlying_function];
     assert(function.taken[index(part)] > 0);
+    if (function.is_beyond_level(part)) {
+      borrowed_ -= function.borrowed() != 0 ? 1 : 0;
+      --function.beyond_levels;
+    }
     --function.taken[index(part)];
-    settle(function);
   }
 
   // Changes an allotment. False, without a change: the sum of all would exceed the pool. An allotment below
@@ -75,12 +76,11 @@ public:
   // Whether returning a PCB taken for `part` reduces the number that the function borrows.
   bool repays(unsigned underlying_function, spec::CollectGroup part) const {
     const Function& function = functions_[underlying_function];
-    return function.borrowed != 0 && (part == spec::CollectGroup::function_shared ||
-                                      function.taken[index(part)] > function.total[index(part)]);
+    return function.borrowed() != 0 && function.is_beyond_level(part);
   }
 
   // Number of shared PCBs that the function holds.
-  unsigned borrowed(unsigned underlying_function) const { return functions_[underlying_function].borrowed; }
+  unsigned borrowed(unsigned underlying_function) const { return functions_[underlying_function].borrowed(); }
 
   unsigned shared_total() const { return shared_total_; }
   unsigned shared_available() const { return shared_total_ > borrowed_ ? shared_total_ - borrowed_ : 0; }
@@ -94,31 +94,25 @@ public:
 private:
   static constexpr unsigned parts = 3; // low, high, shared: as in CollectGroup
 
-  struct Function {
+  struct alignas(32) Function {
     std::array<unsigned, parts> total{};
     std::array<unsigned, parts> taken{};
-    unsigned borrowed = 0;
+    unsigned beyond_levels = 0; // PCBs taken beyond the allotments of the levels
 
-    // PCBs taken beyond the allotments of the levels.
-    unsigned beyond_levels() const {
-      const unsigned low = index(spec::CollectGroup::low);
-      const unsigned high = index(spec::CollectGroup::high);
-      return beyond(taken[low], total[low]) + beyond(taken[high], total[high]) +
-             taken[index(spec::CollectGroup::function_shared)];
+    // Whether one of those taken for `part` is among them.
+    bool is_beyond_level(spec::CollectGroup part) const {
+      return part == spec::CollectGroup::function_shared || taken[index(part)] > total[index(part)];
     }
+    unsigned borrowed() const {
+      return beyond(beyond_levels, total[index(spec::CollectGroup::function_shared)]);
+    }
+    // As `taken` and `total` say.
+    unsigned count_beyond_levels() const;
   };
 
   static constexpr unsigned index(spec::CollectGroup group) { return static_cast<unsigned>(group); }
   static constexpr unsigned beyond(unsigned taken, unsigned total) {
     return taken > total ? taken - total : 0;
-  }
-
-  // Updates what a function borrows after a change of `taken` or `total`.
-  void settle(Function& function) {
-    borrowed_ -= function.borrowed;
-    function.borrowed =
-        beyond(function.beyond_levels(), function.total[index(spec::CollectGroup::function_shared)]);
-    borrowed_ += function.borrowed;
   }
 
   unsigned pool_;

@@ -1,15 +1,10 @@
 #include "hca/collect/kick_records.h"
 
-#include "hca/base/store_line.h"
-#include "hca/collect/physical_collect_buffer.h"
-
 namespace fpga_verbs::hca {
 
 namespace {
 
 constexpr unsigned entries_log2_maximum = 16;
-constexpr uint8_t no_lane = 0xff;
-constexpr uint32_t nearly_full = 8; // an eighth of the ring is left
 
 } // namespace
 
@@ -23,7 +18,13 @@ void KickRecords::set_control(unsigned underlying_function,
     control.set_enable(0);
   if (underlying_function != control_function)
     control.set_all_functions(0);
-  ring = {.control = control, .address = ring.address, .head_address = ring.head_address};
+  constexpr uint32_t part_left = 8; // of a ring that is nearly full: one of eight
+  const uint32_t entries = uint32_t{1} << (control.enable() != 0 ? control.entries_log2() : 0);
+  ring = {.control = control,
+          .address = ring.address,
+          .head_address = ring.head_address,
+          .entries = entries,
+          .many = entries - entries / part_left};
   follow_control(underlying_function);
 }
 
@@ -43,81 +44,39 @@ void KickRecords::watch(WatchPort* port, uint32_t functions) {
     set(function, watched, (functions >> function & 1) != 0);
 }
 
-// One function for each type, and the start time as the caller has it: less to pass and to test for each
-// record.
-template <spec::KickRecordType type, typename Begin>
-void KickRecords::write(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
-                        Begin begin, uint8_t* place) {
-  const uint64_t end = clock_.now();
-  const unsigned function = unit.underlying_function();
-  constexpr bool kicked = type == spec::KickRecordType::kicked;
-  const bool has_buffer = unit.origin() != spec::KickOrigin::send_queue_mode;
-
-  spec::KickRecord record;
-  record.set_type(type);
-  record.set_underlying_function(function);
-  record.set_quality_of_service_level(unit.quality_of_service_level());
-  record.set_origin(unit.origin());
-  record.set_status(unit.status());
-  record.set_kick_number(unit.kick_number());
-  record.set_virtual_collect_buffer(virtual_collect_buffer);
-  record.set_physical_collect_buffer(has_buffer ? unit.physical_collect_buffer() : no_buffer);
-  record.set_transmit_virtual_lane(kicked ? no_lane : unit.transmit_virtual_lane());
-  record.set_opcode(opcode);
-  record.set_send_queue_sequence_number(unit.send_queue_sequence_number());
-  record.set_queue_pair_number(unit.queue_pair_number());
-  record.set_length(unit.length());
-  if constexpr (kicked)
-    record.set_begin(begin.value_or(end));
-  else
-    record.set_begin(begin);
-  record.set_end(end);
-  record.set_written(end); // in the same unit of work
-  if ((on_[function] & watched) != 0)
-    watch_->kick_record(record);
-  if ((on_[function] & (ring_on | gathered)) != 0)
-    write_to_rings(function, record, place);
+void KickRecords::kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
+                         std::optional<uint64_t> begin) {
+  const uint64_t end = this->begin(unit.underlying_function());
+  kicked(unit, virtual_collect_buffer, opcode, begin.value_or(end), end, nullptr);
 }
 
-template void KickRecords::write<spec::KickRecordType::kicked>(const spec::KickUnit&, uint16_t, spec::Opcode,
-                                                               std::optional<uint64_t>, uint8_t*);
-template void KickRecords::write<spec::KickRecordType::sent>(const spec::KickUnit&, uint16_t, spec::Opcode,
-                                                             uint64_t, uint8_t*);
+void KickRecords::write_sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
+                             uint64_t begin) {
+  spec::KickRecord record =
+      record_of(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, clock_.now());
+  record.set_transmit_virtual_lane(unit.transmit_virtual_lane());
+  record.set_begin(begin);
+  write(unit.underlying_function(), record, nullptr);
+}
 
-void KickRecords::write_to_rings(unsigned underlying_function, spec::KickRecord& record, uint8_t* place) {
-  if (has_ring(underlying_function))
-    write_to_ring(underlying_function, record, place);
-  if ((on_[underlying_function] & gathered) != 0)
+void KickRecords::write_everywhere(spec::KickRecord record, uint8_t* place) {
+  const unsigned function = record.underlying_function();
+  const uint8_t on = on_[function];
+  if ((on & watched) != 0)
+    watch_->kick_record(record);
+  if ((on & ring_on) != 0)
+    write_to_ring(function, record, place);
+  if ((on & gathered) != 0)
     write_to_ring(control_function, record, nullptr);
 }
 
-void KickRecords::write_to_ring(unsigned underlying_function, spec::KickRecord& record, uint8_t* place) {
-  Ring& ring = rings_[underlying_function];
-  const uint32_t entries = ring.entries();
-  const bool is_nearly_full = ring.tail - ring.head >= entries - entries / nearly_full;
-  if (is_nearly_full && !has_room_by_head(underlying_function)) [[unlikely]] {
-    drop(underlying_function);
-    return;
-  }
-  record.set_dropped(ring.dropped);
-  record.set_phase(~(ring.tail >> ring.control.entries_log2()) & 1);
-  record.set_sequence(ring.tail);
-  if (place != nullptr) {
-    store_line_in_order(place, record.dwords);
-  } else if (const uint64_t address = ring.next_address();
-             !write_by_dma(underlying_function, address, record)) {
-    fault(underlying_function, address);
-    drop(underlying_function);
-    return;
-  }
-  ++ring.tail;
-  ++counters_.function[underlying_function].kick_records_written;
-}
-
-// The record by value, because the stored one may not be in memory.
-bool KickRecords::write_by_dma(unsigned underlying_function, uint64_t address,
-                               const spec::KickRecord record) {
-  return host_.write(underlying_function, address, &record, sizeof(record)) == DmaStatus::ok;
+bool KickRecords::write_by_dma(unsigned underlying_function, spec::KickRecord record) {
+  const uint64_t address = rings_[underlying_function].next_address();
+  if (host_.write(underlying_function, address, &record, sizeof(record)) == DmaStatus::ok)
+    return true;
+  fault(underlying_function, address);
+  drop(underlying_function);
+  return false;
 }
 
 // Reads the host's head again only when the copy says that the ring is nearly full.
@@ -129,7 +88,7 @@ bool KickRecords::has_room_by_head(unsigned underlying_function) {
     return false;
   }
   ring.head = head.head();
-  return ring.tail - ring.head < ring.entries();
+  return ring.tail - ring.head < ring.entries;
 }
 
 void KickRecords::drop(unsigned underlying_function) {

@@ -4,7 +4,9 @@
 #include "hca/base/counters.h"
 #include "hca/base/event_port.h"
 #include "hca/base/host_port.h"
+#include "hca/base/store_line.h"
 #include "hca/base/watch_port.h"
+#include "hca/collect/physical_collect_buffer.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
@@ -42,8 +44,7 @@ public:
     return rings_[underlying_function].head_address;
   }
 
-  // The start time of an activity for a later record of the function, in clock ticks; 0 while its records are
-  // off.
+  // The time for a record of the function, in clock ticks; 0 while its records are off.
   uint64_t begin(unsigned underlying_function) const { return is_on(underlying_function) ? clock_.now() : 0; }
 
   // This write may kick a command of the function: prepares the place of its record. Returns the place, for
@@ -54,19 +55,20 @@ public:
                : nullptr;
   }
 
-  // Records a kick; no lane is chosen yet. `begin`: time of the first write in clock ticks; nothing: the kick
-  // itself, and the clock is read once. `place`: the result of expect(), or null.
+  // Records a kick; no lane is chosen yet. `begin`: time of the first write; `end`: of the kick, by begin().
+  // `place`: the result of expect(), or null: not called yet.
+  [[gnu::always_inline]] inline void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
+                                            spec::Opcode opcode, uint64_t begin, uint64_t end,
+                                            uint8_t* place);
+  // The same of a kick now; without `begin` it is the first write itself.
   void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
-              std::optional<uint64_t> begin, uint8_t* place = nullptr) {
-    if (is_on(unit.underlying_function()))
-      write<spec::KickRecordType::kicked>(unit, virtual_collect_buffer, opcode, begin, place);
-  }
+              std::optional<uint64_t> begin);
 
   // Records that the last packet of a command leaves. `begin`: start of its execution, in clock ticks.
   void sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
             uint64_t begin) {
     if (is_on(unit.underlying_function()))
-      write<spec::KickRecordType::sent>(unit, virtual_collect_buffer, opcode, begin, nullptr);
+      write_sent(unit, virtual_collect_buffer, opcode, begin);
   }
 
   // Passes the records of functions, one bit each, to a port as well.
@@ -79,17 +81,19 @@ public:
   }
 
 private:
-  struct Ring {
+  // A cache line each: what a record needs of its ring.
+  struct alignas(64) Ring {
     spec::underlying_function::KickRecordControl control;
     uint64_t address = 0;      // DMA address of the ring
     uint64_t head_address = 0; // DMA address of the host's head
     uint32_t tail = 0;         // records written, modulo 2^32
     uint32_t head = 0;         // the host's, as of the last time it was read
     uint32_t dropped = 0;      // records dropped since the ring began
+    uint32_t entries = 1;      // as `control` says
+    uint32_t many = 1;         // from so many records on the ring is nearly full
 
-    uint32_t entries() const { return uint32_t{1} << control.entries_log2(); }
     uint64_t next_address() const {
-      const uint32_t slot = tail & (entries() - 1);
+      const uint32_t slot = tail & (entries - 1);
       return address + uint64_t{slot} * spec::KickRecord::bytes;
     }
   };
@@ -108,12 +112,19 @@ private:
   }
   // Takes what a function's control says of its ring.
   void follow_control(unsigned underlying_function);
-  inline void write_to_rings(unsigned underlying_function, spec::KickRecord& record, uint8_t* place);
-  inline void write_to_ring(unsigned underlying_function, spec::KickRecord& record, uint8_t* place);
-  template <spec::KickRecordType type, typename Begin>
-  void write(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode, Begin begin,
-             uint8_t* place);
-  bool write_by_dma(unsigned underlying_function, uint64_t address, spec::KickRecord record);
+  [[gnu::always_inline]] inline void write(unsigned underlying_function, spec::KickRecord& record,
+                                           uint8_t* place);
+  [[gnu::always_inline]] inline void write_to_ring(unsigned underlying_function, spec::KickRecord& record,
+                                                   uint8_t* place);
+  // The record by value: the one that is stored at its place is not in memory before.
+  void write_everywhere(spec::KickRecord record, uint8_t* place);
+  bool write_by_dma(unsigned underlying_function, spec::KickRecord record);
+  void write_sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
+                  uint64_t begin);
+  [[gnu::always_inline]] static inline spec::KickRecord record_of(spec::KickRecordType type,
+                                                                  const spec::KickUnit& unit,
+                                                                  uint16_t virtual_collect_buffer,
+                                                                  spec::Opcode opcode, uint64_t end);
   bool has_room_by_head(unsigned underlying_function);
   void drop(unsigned underlying_function);
   void fault(unsigned underlying_function, uint64_t address);
@@ -126,5 +137,66 @@ private:
   std::array<uint8_t, spec::underlying_functions> on_{}; // by function
   std::array<Ring, spec::underlying_functions> rings_{};
 };
+
+// What the records of both types have in common.
+inline spec::KickRecord KickRecords::record_of(spec::KickRecordType type, const spec::KickUnit& unit,
+                                               uint16_t virtual_collect_buffer, spec::Opcode opcode,
+                                               uint64_t end) {
+  const bool has_buffer = unit.origin() != spec::KickOrigin::send_queue_mode;
+  spec::KickRecord record;
+  record.set_type(type);
+  record.set_underlying_function(unit.underlying_function());
+  record.set_quality_of_service_level(unit.quality_of_service_level());
+  record.set_origin(unit.origin());
+  record.set_status(unit.status());
+  record.set_kick_number(unit.kick_number());
+  record.set_virtual_collect_buffer(virtual_collect_buffer);
+  record.set_physical_collect_buffer(has_buffer ? unit.physical_collect_buffer() : no_buffer);
+  record.set_opcode(opcode);
+  record.set_send_queue_sequence_number(unit.send_queue_sequence_number());
+  record.set_queue_pair_number(unit.queue_pair_number());
+  record.set_length(unit.length());
+  record.set_end(end);
+  record.set_written(end); // in the same unit of work
+  return record;
+}
+
+inline void KickRecords::kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
+                                spec::Opcode opcode, uint64_t begin, uint64_t end, uint8_t* place) {
+  constexpr uint8_t no_lane = 0xff;
+  const unsigned function = unit.underlying_function();
+  if (!is_on(function))
+    return;
+  spec::KickRecord record =
+      record_of(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, end);
+  record.set_transmit_virtual_lane(no_lane);
+  record.set_begin(begin);
+  write(function, record, place);
+}
+
+inline void KickRecords::write(unsigned underlying_function, spec::KickRecord& record, uint8_t* place) {
+  if (on_[underlying_function] == ring_on) [[likely]]
+    write_to_ring(underlying_function, record, place != nullptr ? place : expect(underlying_function));
+  else
+    write_everywhere(record, place);
+}
+
+inline void KickRecords::write_to_ring(unsigned underlying_function, spec::KickRecord& record,
+                                       uint8_t* place) {
+  Ring& ring = rings_[underlying_function];
+  if (ring.tail - ring.head >= ring.many && !has_room_by_head(underlying_function)) [[unlikely]] {
+    drop(underlying_function);
+    return;
+  }
+  record.set_dropped(ring.dropped);
+  record.set_phase((ring.tail & ring.entries) == 0 ? 1 : 0);
+  record.set_sequence(ring.tail);
+  if (place != nullptr) [[likely]]
+    store_line_in_order(place, record.dwords);
+  else if (!write_by_dma(underlying_function, record))
+    return;
+  ++ring.tail;
+  ++counters_.function[underlying_function].kick_records_written;
+}
 
 } // namespace fpga_verbs::hca

@@ -18,6 +18,13 @@ namespace fpga_verbs::hca {
 
 inline constexpr uint16_t no_buffer = 0xffff;
 
+// Segment 0 of a command alone, the rest of the header zero.
+inline spec::CommandHeader segment_0_in(const uint8_t* command) {
+  spec::CommandHeader segment_0;
+  std::memcpy(segment_0.dwords.data(), command, spec::segment_bytes);
+  return segment_0;
+}
+
 // Whether a write, which begins with DWORD `first` of its line, repeats the DWORDs of segment 0 in `dwords`,
 // 2 bits, with the values received before.
 inline bool repeats_segment_0(const void* segment_0, uint32_t dwords, uint32_t first, const uint8_t* source) {
@@ -53,12 +60,7 @@ struct PhysicalCollectBuffer {
     return *reinterpret_cast<const spec::CommandHeader*>(data.data());
   }
 
-  // Segment 0 alone, the rest of the header zero.
-  spec::CommandHeader segment_0() const {
-    spec::CommandHeader segment_0;
-    std::memcpy(segment_0.dwords.data(), data.data(), spec::segment_bytes);
-    return segment_0;
-  }
+  spec::CommandHeader segment_0() const { return segment_0_in(data.data()); }
 
   // Initializes the buffer for a new command.
   void begin_collecting() {

@@ -260,7 +260,7 @@ private:
     entry.slot->used = true;
     return *entry.slot;
   }
-  Found fetch(unsigned underlying_function, uint32_t queue_pair_number);
+  [[gnu::noinline]] Found fetch(unsigned underlying_function, uint32_t queue_pair_number);
   Absence absence(unsigned underlying_function, uint32_t queue_pair_number) const;
   bool is_context_of(const QueuePairParts& parts, const Entry& entry) const;
   Slot* take_slot(uint32_t index);

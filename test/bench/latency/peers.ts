@@ -147,7 +147,7 @@ const lastNumbers = (said: string): number[] =>
   said.trim().split('\n').at(-1)!.trim().split(/\s+/).map(Number);
 
 /** libfabric's ping-pong over one of its providers: a transfer is one way. */
-export const libfabricBy = (provider: string, endpoint: string, name?: string): Contender | undefined =>
+const libfabricBy = (provider: string, endpoint: string, name?: string): Contender | undefined =>
   program(
     'fi_pingpong',
     (port) => {
@@ -157,7 +157,8 @@ export const libfabricBy = (provider: string, endpoint: string, name?: string): 
     (said) => lastNumbers(said).at(-2) ?? Number.NaN,
     name,
   );
-export const libfabric = libfabricBy('tcp', 'msg');
+export const libfabricOverTcp = libfabricBy('tcp', 'msg', 'fi_pingpong -p tcp');
+export const libfabricOverSharedMemory = libfabricBy('shm', 'rdm', 'fi_pingpong -p shm');
 
 /** UCX over the transport that it selects between two processes: latency is one way. */
 export const ucx = program(
