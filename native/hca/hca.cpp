@@ -2,6 +2,7 @@
 
 #include "hca/collect/scoreboard.h"
 #include "hca/hca_blocks.h"
+#include "hca/hca_turns.h"
 #include "hca/management/object_inspection.h"
 #include "spec/registers.h"
 
