@@ -12,6 +12,8 @@
       "native/hca/complete/completion.cpp",
       "native/hca/complete/completion_credits.cpp",
       "native/hca/complete/completion_queue.cpp",
+      "native/hca/complete/completion_retries.cpp",
+      "native/hca/complete/completion_scatter.cpp",
       "native/hca/memory/context_memory.cpp",
       "native/hca/registers/control_registers.cpp",
       "native/hca/registers/control_registers_ports.cpp",

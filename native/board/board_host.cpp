@@ -115,9 +115,7 @@ DmaStatus BoardHost::read_pages(unsigned underlying_function, uint64_t address, 
 DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const void* source, size_t bytes) {
   if (uint8_t* const memory = at_once(underlying_function, address, bytes, DmaRights::write)) {
     if (bytes == cache_line && address % double_word == 0) {
-      std::array<uint32_t, cache_line / double_word> dwords;
-      std::memcpy(dwords.data(), source, sizeof dwords);
-      hca::store_line_in_order(memory, dwords);
+      hca::store_line_in_order(memory, static_cast<const uint8_t*>(source));
     } else {
       store_in_order(memory, static_cast<const uint8_t*>(source), bytes);
     }

@@ -66,12 +66,12 @@ public:
   // Host memory of [address, address + bytes), at least one byte, from the cache: contiguous and fully mapped
   // with `right`. Null: use translate().
   uint8_t* find(uint64_t address, size_t bytes, DmaRights right) const {
-    const Area* area = &cache_[address / area_bytes % cache_.size()];
-    if (address - area->address >= area->bytes) [[unlikely]]
-      area = &page_cache_[address / page_bytes % page_cache_.size()];
-    const uint64_t offset = address - area->address;
-    const bool is_inside = offset < area->bytes && bytes <= area->bytes - offset;
-    return is_inside && has_right(*area, right) ? area->memory + offset : nullptr;
+    const Area& area = cache_[address / area_bytes % cache_.size()];
+    if (const uint64_t offset = address - area.address; offset < area.bytes) [[likely]]
+      return find(area, offset, bytes, right);
+    const Area& page = page_cache_[address / page_bytes % page_cache_.size()];
+    const uint64_t offset = address - page.address;
+    return offset < page.bytes ? find(page, offset, bytes, right) : nullptr;
   }
 
   // Host memory of [address, address + bytes), within one page and fully mapped with `right`; otherwise null
@@ -144,6 +144,10 @@ private:
 
   static bool has_right(const Area& area, DmaRights right) {
     return (static_cast<unsigned>(area.rights) & static_cast<unsigned>(right)) != 0;
+  }
+  // `offset`: within the area.
+  static uint8_t* find(const Area& area, uint64_t offset, size_t bytes, DmaRights right) {
+    return bytes <= area.bytes - offset && has_right(area, right) ? area.memory + offset : nullptr;
   }
   const Area& cached(uint64_t address) const {
     const Area& area = cache_[address / area_bytes % cache_.size()];

@@ -10,14 +10,9 @@ constexpr size_t most_drives = 64; // of a call
 
 } // namespace
 
-Neighbors& Neighbors::here() {
-  // A pointer needs no guard of its construction at each use.
-  thread_local constinit Neighbors* here = nullptr;
-  if (here == nullptr) [[unlikely]] {
-    thread_local Neighbors neighbors;
-    here = &neighbors;
-  }
-  return *here;
+void Neighbors::make() {
+  thread_local Neighbors neighbors;
+  here_ = &neighbors;
 }
 
 void Neighbors::drive_neighbors() {

@@ -13,7 +13,11 @@ class EmulatedBoard;
 class Neighbors {
 public:
   // The instance of this thread.
-  static Neighbors& here();
+  static Neighbors& here() {
+    if (here_ == nullptr) [[unlikely]]
+      make();
+    return *here_;
+  }
 
   // Whether this thread runs a board and will run the neighbors afterwards.
   bool collects() const { return collects_; }
@@ -33,7 +37,11 @@ public:
   }
 
 private:
+  static void make();
   void drive_neighbors();
+
+  // A pointer needs no guard of its construction at each use.
+  static inline constinit thread_local Neighbors* here_ = nullptr;
 
   std::vector<std::weak_ptr<EmulatedBoard>> boards_;
   bool collects_ = false;

@@ -2,6 +2,7 @@
 
 #include "hca/collect/scoreboard.h"
 #include "hca/hca_blocks.h"
+#include "hca/hca_turns.h"
 #include "hca/management/object_inspection.h"
 #include "spec/registers.h"
 
@@ -138,9 +139,7 @@ void Hca::look_at_clock() {
 
 void Hca::notify_port() { blocks_->notify_port(); }
 
-uint64_t Hca::next_deadline() const {
-  return rested_ && deadline_ != 0 ? deadline_ : blocks_->next_deadline();
-}
+uint64_t Hca::next_deadline_of_blocks() const { return blocks_->next_deadline(); }
 
 void Hca::reset() {
   counters_ = {};

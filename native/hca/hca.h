@@ -70,7 +70,9 @@ public:
   void notify_port();
 
   // The clock tick at which an idle device has work; ~0: none.
-  uint64_t next_deadline() const;
+  uint64_t next_deadline() const {
+    return rested_ && deadline_ != 0 ? deadline_ : next_deadline_of_blocks();
+  }
 
   // Resets the device: all state and all counters are as after construction, but for the numbers of
   // connections that were, which are in time-wait.
@@ -111,6 +113,7 @@ private:
   void look_at_clock();
   // Reading or writing a register may move a block's deadline forward.
   void forget_deadline() { deadline_ = 0; }
+  uint64_t next_deadline_of_blocks() const;
 
   HcaParameters parameters_;
   HostPort& host_;

@@ -1,20 +1,12 @@
 #include "hca/hca_blocks.h"
 
+#include "hca/hca_turns.h"
+
 #include <algorithm>
 
 namespace fpga_verbs::hca {
 
 namespace {
-
-#define FPGA_VERBS_NONE(...)
-
-// Bit of each stepped block in the mask of ready blocks, and its index among them.
-#define FPGA_VERBS_NUMBER(name, ...) name##_number,
-enum BlockNumber : unsigned {
-  FPGA_VERBS_BLOCKS(FPGA_VERBS_NUMBER, FPGA_VERBS_NUMBER, FPGA_VERBS_NONE) block_count
-};
-#undef FPGA_VERBS_NUMBER
-static_assert(block_count < 63); // as many as a mask of ready blocks takes
 
 // Whether returned credits wake the producer: not if the producer polls for them.
 template <class Producer> constexpr bool is_woken_by_credit() {
@@ -24,16 +16,6 @@ template <class Producer> constexpr bool is_woken_by_credit() {
 }
 
 } // namespace
-
-// Calls `visit(name, block)` for each block and part that has the operation.
-template <class Blocks, class Visit>
-static void for_each_block(Blocks& blocks, Visit visit){
-#define FPGA_VERBS_VISIT(name, ...) visit(blocks.name, name##_number);
-#define FPGA_VERBS_VISIT_PART(name, ...) visit(blocks.name, block_count);
-    FPGA_VERBS_BLOCKS(FPGA_VERBS_VISIT, FPGA_VERBS_VISIT, FPGA_VERBS_VISIT_PART)
-#undef FPGA_VERBS_VISIT
-#undef FPGA_VERBS_VISIT_PART
-}
 
 HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& board_counters, HostPort& board_host,
                      const Clock& board_clock, const PortAttachments& board_attachments,
@@ -133,56 +115,6 @@ void HcaBlocks::pass_by_empty_links(bool on) {
   port.allow_trains(on);
 }
 
-unsigned HcaBlocks::run(unsigned limit) {
-  unsigned left = limit;
-  for (;;) {
-    while (ready.any() && left != 0)
-      take_turn(ready.next(), left);
-    if (left == 0 || !scrubber.has_work()) [[likely]]
-      return limit - left;
-    scrubber.step(); // may wake a block
-    --left;
-  }
-}
-
-// By number and not through a table of blocks: the compiler knows the type of the block and calls it
-// directly.
-inline void HcaBlocks::take_turn(unsigned number, unsigned& left) {
-  switch (number) {
-#define FPGA_VERBS_TURN(name, ...)                                                                           \
-  case name##_number:                                                                                        \
-    return turn_of<name##_number>(name, left);
-    FPGA_VERBS_BLOCKS(FPGA_VERBS_TURN, FPGA_VERBS_TURN, FPGA_VERBS_NONE)
-#undef FPGA_VERBS_TURN
-  default:
-    __builtin_unreachable(); // blocks alone are awake
-  }
-}
-
-template <unsigned number, class Block> inline void HcaBlocks::turn_of(Block& block, unsigned& left) {
-  if (!step_of<number>(block, left)) [[likely]]
-    return;
-  // A block with more work continues for as many steps, while its code and data are in the caches.
-  constexpr unsigned most_steps_of_a_turn = 16;
-  for (unsigned done = 1; done < most_steps_of_a_turn && left != 0; ++done)
-    if (!step_of<number>(block, left))
-      return;
-  ready.wake(number);
-}
-
-// Whether the block has more work.
-template <unsigned number, class Block> inline bool HcaBlocks::step_of(Block& block, unsigned& left) {
-  // Marked asleep before it works, so that its own work can wake it.
-  ready.sleep(number);
-  --left;
-  return block.step() || ready.is_awake(number);
-}
-
-uint64_t HcaBlocks::sample_clock() {
-  sampled_clock.sample();
-  return sampled_clock.now();
-}
-
 void HcaBlocks::wake_due(uint64_t now) {
   for_each_block(*this, [this, now](auto& block, unsigned number) {
     if constexpr (requires { block.next_deadline(); })
@@ -199,15 +131,6 @@ void HcaBlocks::notify_port() {
   port_states.look();
   port.look_in();
   ready.wake(port_number);
-}
-
-uint64_t HcaBlocks::next_deadline() const {
-  uint64_t earliest = ~uint64_t{0};
-  for_each_block(*this, [&earliest](const auto& block, unsigned) {
-    if constexpr (requires { block.next_deadline(); })
-      earliest = std::min(earliest, block.next_deadline());
-  });
-  return earliest;
 }
 
 void HcaBlocks::follow_enable() {

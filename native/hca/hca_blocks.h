@@ -75,15 +75,18 @@ struct HcaBlocks {
   // Takes up to `limit` steps, in each of which a ready block processes one data unit; ready blocks take
   // turns of several steps. The scrubber steps while none is ready. Returns the number taken; if fewer, no
   // block is ready and the scrubber has nothing to check.
-  unsigned run(unsigned limit);
+  inline unsigned run(unsigned limit); // hca/hca_turns.h
   // Samples the clock, for blocks that need no exact time.
-  uint64_t sample_clock();
+  uint64_t sample_clock() {
+    sampled_clock.sample();
+    return sampled_clock.now();
+  }
   // Wakes the blocks whose deadline has arrived.
   void wake_due(uint64_t now);
   // A link of a port has a packet, or room for one.
   void notify_port();
   // The earliest deadline of a block; ~0: none.
-  uint64_t next_deadline() const;
+  inline uint64_t next_deadline() const; // hca/hca_turns.h
 
   // Called after the control function has written the enable bit. A disabled device accepts and sends no
   // packet, and its queue pairs enter the error state, which flushes posted work. Registers, kick records and

@@ -42,10 +42,7 @@ SendResult FabricPort::send(Lane lane, std::span<const uint8_t> packet) {
   return to == nullptr ? SendResult::unreachable : to->receive_copy(lane, packet, number_);
 }
 
-Sent FabricPort::hand_over(Lane lane, std::span<const Outgoing> train) {
-  const Address destination = destination_of(link_layer_, train.front().packet());
-  if (is_multicast(link_layer_, destination))
-    return Link::hand_over(lane, train);
+Sent FabricPort::hand_over(Lane lane, Address destination, std::span<const Outgoing> train) {
   FabricPort* const to = fabric_.find(key_of(link_layer_, destination));
   if (to == nullptr)
     return {.result = SendResult::unreachable, .may_wait = false};

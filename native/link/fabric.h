@@ -33,7 +33,7 @@ public:
   std::span<const uint8_t> front(Lane lane) override;
   void pop(Lane lane) override;
   // Passes packets with their buffers, in exchange for empty buffers, and notifies once.
-  Sent hand_over(Lane lane, std::span<const Outgoing> train) override;
+  Sent hand_over(Lane lane, Address destination, std::span<const Outgoing> train) override;
   Arrival take(Lane first, unsigned open, PacketBuffer& buffer) override;
   size_t take_train(Lane lane, std::span<Incoming> train, bool& more) override;
 

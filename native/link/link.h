@@ -79,9 +79,9 @@ public:
   // Sends a packet, from its first link byte to its last check, at most spec::packet_buffer_bytes.
   virtual SendResult send(Lane lane, std::span<const uint8_t> packet) = 0;
 
-  // The same for a train of packets to one destination, at least one, in order, up to the first that is not
-  // sent. The link may pass each buffer on with its packet and replace it by another one.
-  virtual Sent hand_over(Lane lane, std::span<const Outgoing> train) {
+  // The same for a train of packets to one destination, which is no group, at least one, in order, up to the
+  // first that is not sent. The link may pass each buffer on with its packet and replace it by another one.
+  virtual Sent hand_over(Lane lane, Address /*destination*/, std::span<const Outgoing> train) {
     Sent sent;
     for (; sent.packets != train.size(); ++sent.packets) {
       sent.result = send(lane, train[sent.packets].packet());

@@ -7,8 +7,8 @@
 
 namespace fpga_verbs::spec {
 
-/// Properties that all packets of an opcode share.
-struct PacketOpcodeTraits {
+/// Properties that all packets of an opcode share. 8 B each: found in the table by a scaled index.
+struct alignas(8) PacketOpcodeTraits {
   bool is_known = false;
   ServiceType service = ServiceType::reliable_connection;  ///< a CNP has none
   PacketOperation operation = PacketOperation::send;

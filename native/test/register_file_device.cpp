@@ -159,7 +159,12 @@ bool RegisterFileDevice::send_packet(const Requested& requested) {
   uint8_t* const data = buffer_->bytes.data() + spec::packet_headroom;
   std::memcpy(data, pages_[requested.number % virtual_collect_buffers].data(), requested.length);
   const link::Outgoing out{.buffer = &buffer_, .begin = data, .bytes = requested.length};
-  const link::SendResult result = ports_.links[0]->hand_over(link::Lane::requests, {&out, 1}).result;
+  link::Link& link = *ports_.links[0];
+  const link::Address destination = link::destination_of(spec::LinkLayer::ethernet, out.packet());
+  // A train goes to no group.
+  const link::SendResult result = link::is_multicast(spec::LinkLayer::ethernet, destination)
+                                      ? link.send(link::Lane::requests, out.packet())
+                                      : link.hand_over(link::Lane::requests, destination, {&out, 1}).result;
   if (result == link::SendResult::paused)
     return false;
   ++register_at(requested.function, result == link::SendResult::sent ? sent : faults);

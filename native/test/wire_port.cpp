@@ -133,6 +133,8 @@ Napi::Value WirePort::build(const Napi::CallbackInfo& info) {
   const auto bytes = span_of(info[2]);
   hca::Packet& packet = device_.packet_memory[*handle];
   packet.port = static_cast<uint8_t>(number(info, 0));
+  const link::Address destination = link::destination_of(parameters_.link_layer, bytes);
+  packet.elsewhere = device_.port_attributes.is_elsewhere(destination) ? destination : hca::not_elsewhere;
   packet.begin = 40; // packets do not begin where their buffers do
   packet.end = static_cast<uint16_t>(packet.begin + bytes.size());
   std::memcpy(device_.packet_memory.bytes(*handle) + packet.begin, bytes.data(), bytes.size());

@@ -24,11 +24,12 @@ public:
   bool are_of(std::span<const uint8_t> packet, unsigned port) const {
     if (packet.size() != size_ || port != port_)
       return false;
-    Words came;
-    std::memcpy(came.data(), packet.data(), bytes);
     uint64_t differ = 0;
-    for (size_t i = 0; i < came.size(); ++i)
-      differ |= (came[i] ^ headers_[i]) & compared_[i];
+    for (size_t i = 0; i < headers_.size(); ++i) {
+      uint64_t came = 0;
+      std::memcpy(&came, packet.data() + i * sizeof came, sizeof came);
+      differ |= (came ^ headers_[i]) & compared_[i];
+    }
     return differ == 0;
   }
 

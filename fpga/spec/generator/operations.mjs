@@ -36,8 +36,8 @@ export function cppOperations({ enums, operations }) {
   const size = entries.reduce((most, { opcode }) => Math.max(most, Number(valueOf('opcode', opcode))), 0) + 1;
   return header(
     ['<array>', '<cstddef>', '<cstdint>', '"spec/enums.h"'],
-    inNamespace(`/// Properties of an operation of a send work request.
-struct Operation {
+    inNamespace(`/// Properties of an operation of a send work request. 8 B each: found in the table by a scaled index.
+struct alignas(8) Operation {
   bool exists = false;
   uint8_t services = 0;                              ///< bits of ServiceType
   PacketOperation packets = PacketOperation::send;   ///< of its request; a local operation has none

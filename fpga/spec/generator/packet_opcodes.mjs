@@ -48,8 +48,8 @@ export function cppPacketOpcodes({ enums, files, packetOpcodes }) {
   });
   return header(
     ['<array>', '<cstdint>', '"spec/enums.h"'],
-    inNamespace(`/// Properties that all packets of an opcode share.
-struct PacketOpcodeTraits {
+    inNamespace(`/// Properties that all packets of an opcode share. 8 B each: found in the table by a scaled index.
+struct alignas(8) PacketOpcodeTraits {
   bool is_known = false;
   ServiceType service = ServiceType::reliable_connection;  ///< a CNP has none
   PacketOperation operation = PacketOperation::send;

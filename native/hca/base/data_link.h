@@ -68,17 +68,25 @@ public:
   void want() { wanted_ = true; }
 
   // From now on the consumer may take at once what is handed over while the link is empty. Null: no more.
-  void pass_by_to(UnitTaker<DataUnit>* consumer) { taker_ = consumer; }
+  template <class Consumer> void pass_by_to(Consumer* consumer) {
+    taker_ = consumer;
+    take_of_taker_ = consumer != nullptr ? take_of<Consumer> : take_none;
+    look_whether_empty();
+  }
 
   // Passes a data unit by the empty link to a consumer that takes it at once, else pushes it.
   void hand_over(const DataUnit& unit) {
-    using Taken = typename UnitTaker<DataUnit>::Taken;
-    const Taken taken = taker_ != nullptr && empty() ? taker_->take_at_once(unit) : Taken::no;
-    if (taken == Taken::no) [[unlikely]]
-      return taker_of_train_ != nullptr ? gather(unit) : push(unit);
-    ++count_;
-    if (taken == Taken::more)
+    const Taken taken = take_(taker_, unit);
+    if (taken == Taken::done) [[likely]] {
+      ++count_;
+    } else if (taken == Taken::more) {
+      ++count_;
       consumer_.wake();
+    } else if (taker_of_train_ != nullptr) {
+      gather(unit);
+    } else {
+      push(unit);
+    }
   }
 
   // The same for a train, with a credit for each of its units.
@@ -89,6 +97,7 @@ public:
   void begin_train() {
     assert(taker_of_train_ == nullptr);
     taker_of_train_ = std::exchange(taker_, nullptr);
+    take_ = take_none;
   }
   void end_train() {
     if (taker_of_train_ == nullptr)
@@ -96,6 +105,7 @@ public:
     if (gathered_ != 0)
       hand_over_gathered();
     taker_ = std::exchange(taker_of_train_, nullptr);
+    look_whether_empty();
   }
 
   bool empty() const { return head_ == tail_; }
@@ -105,6 +115,7 @@ public:
     assert(free_ != 0);
     --free_;
     units_[tail_++ & mask_] = unit;
+    take_ = take_none;
     ++count_;
     consumer_.wake();
   }
@@ -124,6 +135,7 @@ public:
     assert(!empty());
     ++head_;
     ++free_;
+    look_whether_empty();
     if (wanted_) [[unlikely]] {
       wanted_ = false;
       producer_.wake();
@@ -134,6 +146,7 @@ public:
     head_ = tail_;
     free_ = mask_ + 1;
     gathered_ = 0;
+    look_whether_empty();
   }
 
   // Data units pushed since the start, and how many of them have left.
@@ -141,7 +154,18 @@ public:
   uint64_t left() const { return count_ - size(); }
 
 private:
+  using Taken = typename UnitTaker<DataUnit>::Taken;
+  using Take = Taken (*)(UnitTaker<DataUnit>* taker, const DataUnit& unit);
+
   static constexpr size_t most_of_a_train = 16;
+
+  static Taken take_none(UnitTaker<DataUnit>*, const DataUnit&) { return Taken::no; }
+  // Not by the table of virtual functions: the type of the consumer is known.
+  template <class Consumer> static Taken take_of(UnitTaker<DataUnit>* taker, const DataUnit& unit) {
+    return static_cast<Consumer*>(taker)->take_at_once(unit);
+  }
+  // What hand_over() calls is chosen when that changes, and not for each unit.
+  void look_whether_empty() { take_ = empty() && taker_ != nullptr ? take_of_taker_ : take_none; }
 
   void gather(const DataUnit& unit) {
     if (gathered_ == most_of_a_train || (gathered_ != 0 && !are_of_one_queue_pair(train_[0], unit)))
@@ -181,6 +205,8 @@ private:
   Waker producer_;
   Waker consumer_;
   UnitTaker<DataUnit>* taker_ = nullptr;
+  Take take_of_taker_ = take_none;
+  Take take_ = take_none; // that of the taker while the link is empty, but of no train
   UnitTaker<DataUnit>* taker_of_train_ = nullptr; // while units are gathered for it
   size_t gathered_ = 0;                           // of train_
   std::array<DataUnit, most_of_a_train> train_;

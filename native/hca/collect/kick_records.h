@@ -177,7 +177,10 @@ inline void KickRecords::kicked(const spec::KickUnit& unit, uint16_t virtual_col
 inline void KickRecords::write(unsigned underlying_function, spec::KickRecord& record, uint8_t* place) {
   if (on_[underlying_function] == ring_on) [[likely]]
     write_to_ring(underlying_function, record, place != nullptr ? place : expect(underlying_function));
-  else
+  else if (on_[underlying_function] == watched) {
+    const spec::KickRecord seen = record;
+    watch_->kick_record(seen);
+  } else
     write_everywhere(record, place);
 }
 

@@ -6,9 +6,7 @@
 #include "hca/complete/response_checks.h"
 #include "hca/send_queue/send_work_request.h"
 
-#include <algorithm>
 #include <cassert>
-#include <cstring>
 
 namespace fpga_verbs::hca {
 
@@ -72,9 +70,7 @@ std::optional<Completion::Subject> Completion::subject(unsigned underlying_funct
   return Subject{.underlying_function = underlying_function,
                  .number = queue_pair_number,
                  .list = outstanding_.find(queue_pair_number),
-                 .queue_pair = *found,
-                 .control = found->control,
-                 .part = found->transport().completion()};
+                 .queue_pair = *found};
 }
 
 // Messages.
@@ -117,7 +113,7 @@ void Completion::take(const MessageUnit& message, std::optional<Subject>& its) {
   if (scattered_.queue_pair_number == message.queue_pair_number() &&
       scattered_.sequence_number == message.send_queue_sequence_number())
     scattered_.valid = false;
-  if (!its || message.retry_epoch() != its->part.retry_epoch()) {
+  if (!its || message.retry_epoch() != its->part().retry_epoch()) {
     finish(message);
     return;
   }
@@ -134,15 +130,15 @@ void Completion::take(const MessageUnit& message, std::optional<Subject>& its) {
 // failed, or flushed.
 bool Completion::complete_at_once(const Subject& subject, const MessageUnit& message) {
   const CompletionStatus failure = failure_of(message);
-  if (subject.part.failure() != CompletionStatus::success)
-    fail(subject, message, subject.part.failure());
+  if (subject.part().failure() != CompletionStatus::success)
+    fail(subject, message, subject.part().failure());
   else if (subject.has_failed())
     complete(subject, message, CompletionStatus::work_request_flushed_error);
   else if (failure == CompletionStatus::work_request_flushed_error)
     complete(subject, message, failure);
   else if (failure != CompletionStatus::success)
     fail(subject, message, failure);
-  else if (subject.control.service_type() != spec::ServiceType::reliable_connection)
+  else if (subject.control().service_type() != spec::ServiceType::reliable_connection)
     complete(subject, message, CompletionStatus::success);
   else if (is_local_operation(opcode_of(message))) {
     complete(subject, message, CompletionStatus::success);
@@ -170,19 +166,19 @@ void Completion::complete(const Subject& subject, const MessageUnit& message, Co
   const bool failed = status != CompletionStatus::success;
   subject.queue_pair.completion.set_acknowledged(message.send_queue_sequence_number() + 1);
   if (!failed) {
-    subject.part.set_message_psn(psn_add(message.last_psn(), 1));
+    subject.part().set_message_psn(psn_add(message.last_psn(), 1));
     if (is_answered(message))
-      subject.part.set_read_atomic_answered(subject.part.read_atomic_answered() + 1);
+      subject.part().set_read_atomic_answered(subject.part().read_atomic_answered() + 1);
   }
-  if (failed || message.signaled() != 0 || subject.control.signal_all() != 0) {
+  if (failed || message.signaled() != 0 || subject.control().signal_all() != 0) {
     spec::CompletionQueueEntry entry;
     entry.set_opcode(spec::operation_of(opcode_of(message)).completion);
     entry.set_status(status);
     entry.set_queue_pair_number(subject.number);
-    entry.set_port(subject.control.port());
+    entry.set_port(subject.control().port());
     entry.set_byte_length(failed ? 0 : message.message_length());
     entry.set_sequence_number(message.send_queue_sequence_number());
-    blocks_.completion_queue.write(subject.underlying_function, subject.control.send_completion_queue(),
+    blocks_.completion_queue.write(subject.underlying_function, subject.control().send_completion_queue(),
                                    entry);
   }
   finish(message);
@@ -211,21 +207,21 @@ void Completion::fail_oldest(const Subject& subject, CompletionStatus status) {
   }
   if (subject.has_failed()) // with an unreadable message
     return;
-  subject.part.set_failure(status);
+  subject.part().set_failure(status);
   blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, true);
 }
 
 // A message that left its list or was never on one. The queue pair fails with it; with an unreliable service
 // only its send queue does (InfiniBand volume 1, 10.3.1).
 void Completion::fail(const Subject& subject, const MessageUnit& message, CompletionStatus status) {
-  subject.part.set_failure(CompletionStatus::success);
+  subject.part().set_failure(CompletionStatus::success);
   complete(subject, message, status);
   const bool is_news =
-      subject.control.service_type() == spec::ServiceType::reliable_connection
+      subject.control().service_type() == spec::ServiceType::reliable_connection
           ? blocks_.queue_pairs.enter_error(subject.underlying_function, subject.number)
           : blocks_.queue_pairs.enter_send_queue_error(subject.underlying_function, subject.number);
   // A completion tells of it, where there is a queue to write it to.
-  if (!is_news || subject.control.send_completion_queue() != 0)
+  if (!is_news || subject.control().send_completion_queue() != 0)
     return;
   spec::EventUnit event;
   event.set_type(spec::EventType::queue_pair_fatal);
@@ -242,7 +238,7 @@ bool Completion::reclaim() {
   const MessageUnit message = outstanding_.identity(outstanding_.reclaim_step().entry);
   const auto its = subject(message.underlying_function(), message.queue_pair_number());
   // Those of before a retry are flushed with what follows the oldest.
-  if (its && its->has_failed() && message.retry_epoch() == its->part.retry_epoch())
+  if (its && its->has_failed() && message.retry_epoch() == its->part().retry_epoch())
     complete(*its, message, CompletionStatus::work_request_flushed_error);
   else
     finish(message);
@@ -259,7 +255,7 @@ bool Completion::take_ended() {
     outstanding_.reclaim(list);
   if (const auto its = subject(ended->underlying_function, ended->queue_pair_number);
       its && its->has_failed()) {
-    its->part.set_receiver_not_ready_wait(0);
+    its->part().set_receiver_not_ready_wait(0);
     notify(links_.progress_notices, *its, QueuePairNoticeKind::resume);
     notify(links_.flushes, *its, QueuePairNoticeKind::flush);
   }
@@ -290,7 +286,7 @@ void Completion::take(const spec::PacketUnit& unit) {
   answer_ = {.active = true, .unit = unit};
   const auto its = subject(unit.underlying_function(), unit.queue_pair_number());
   // One that goes back, or no further, has nothing to be answered.
-  if (!its || its->goes_no_further() || its->is_outdated() || its->part.receiver_not_ready_wait() != 0)
+  if (!its || its->goes_no_further() || its->is_outdated() || its->part().receiver_not_ready_wait() != 0)
     end_answer();
   else
     begin_answer(*its, unit);
@@ -301,7 +297,7 @@ void Completion::take(const spec::PacketUnit& unit) {
 void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& unit) {
   const wire::ParsedPacket& parsed = blocks_.packets[static_cast<uint16_t>(unit.packet())].parsed;
   const uint32_t psn = parsed.fields.packet_sequence_number;
-  const int32_t ahead = psn_distance(subject.part.unacknowledged_psn(), psn);
+  const int32_t ahead = psn_distance(subject.part().unacknowledged_psn(), psn);
   const bool has_credits = subject.path().end_to_end_credits();
   if (has_credits && ahead == -1)
     take_unsolicited(subject, parsed);
@@ -378,7 +374,7 @@ void Completion::complete_train(const Subject& subject) {
 // Whether an answer does not concern the oldest remaining message, and that message has not failed.
 bool Completion::is_used_up(const Subject& subject, const std::optional<MessageUnit>& message) const {
   return !message || (failure_of(*message) == CompletionStatus::success &&
-                      psn_distance(subject.part.message_psn(), answer_.through_psn) < 0);
+                      psn_distance(subject.part().message_psn(), answer_.through_psn) < 0);
 }
 
 // Completes the oldest message if it is acknowledged. False: it is not. An acknowledgment beyond a READ or
@@ -391,10 +387,10 @@ bool Completion::complete_acknowledged(const Subject& subject, const MessageUnit
     return true;
   }
   if (is_answered(message)) {
-    if (psn_distance(subject.part.unacknowledged_psn(), answer_.through_psn) >= 0 &&
-        psn_distance(subject.part.message_psn(), answer_.through_psn) >= 0) {
+    if (psn_distance(subject.part().unacknowledged_psn(), answer_.through_psn) >= 0 &&
+        psn_distance(subject.part().message_psn(), answer_.through_psn) >= 0) {
       answer_.then = Then::retry;
-      answer_.through_psn = psn_add(subject.part.unacknowledged_psn(), psn_mask);
+      answer_.through_psn = psn_add(subject.part().unacknowledged_psn(), psn_mask);
     }
     return false;
   }
@@ -402,7 +398,7 @@ bool Completion::complete_acknowledged(const Subject& subject, const MessageUnit
     return false;
   pop_oldest(subject);
   complete(subject, message, CompletionStatus::success);
-  subject.part.set_unacknowledged_psn(subject.part.message_psn());
+  subject.part().set_unacknowledged_psn(subject.part().message_psn());
   return true;
 }
 
@@ -412,8 +408,8 @@ void Completion::conclude(const Subject& subject) {
   if (subject.has_failed())
     return end_answer();
   const uint32_t behind = psn_add(answer_.through_psn, 1);
-  if (psn_distance(subject.part.unacknowledged_psn(), behind) > 0) {
-    subject.part.set_unacknowledged_psn(behind);
+  if (psn_distance(subject.part().unacknowledged_psn(), behind) > 0) {
+    subject.part().set_unacknowledged_psn(behind);
     made_progress(subject);
   }
   const Then then = answer_.then;
@@ -458,16 +454,16 @@ bool Completion::place_answer(const Subject& subject) {
     fail_oldest(subject, CompletionStatus::bad_response_error);
     return false;
   }
-  if (psn != subject.part.unacknowledged_psn()) {
+  if (psn != subject.part().unacknowledged_psn()) {
     retry_gap(subject);
     return false;
   }
   const AnsweredRequest request{.opcode = opcode_of(*message),
-                                .first_psn = subject.part.message_psn(),
+                                .first_psn = subject.part().message_psn(),
                                 .last_psn = message->last_psn(),
                                 .length = message->message_length(),
                                 .mtu = subject.path().mtu_bytes(),
-                                .was_resumed = subject.part.resumed() != 0};
+                                .was_resumed = subject.part().resumed() != 0};
   const bool last = psn == message->last_psn();
   CompletionStatus status = CompletionStatus::success;
   if (!is_proper_answer(request, parsed)) {
@@ -484,7 +480,7 @@ bool Completion::place_answer(const Subject& subject) {
     fail_oldest(subject, status);
     return false;
   }
-  subject.part.set_unacknowledged_psn(psn_add(psn, 1));
+  subject.part().set_unacknowledged_psn(psn_add(psn, 1));
   if (last) {
     pop_oldest(subject);
     complete(subject, *message, CompletionStatus::success);
@@ -493,59 +489,23 @@ bool Completion::place_answer(const Subject& subject) {
   return last;
 }
 
-// Writes `bytes` of the answer, at `offset` in it, to the scatter list of the work request. Reads the list
-// again from the send queue, where it stays until the work request is complete.
-CompletionStatus Completion::scatter(const Subject& subject, const MessageUnit& message, uint64_t offset,
-                                     const uint8_t* data, uint32_t bytes) {
-  const uint32_t sequence_number = message.send_queue_sequence_number();
-  if (!scattered_.valid || scattered_.queue_pair_number != subject.number ||
-      scattered_.sequence_number != sequence_number) {
-    scattered_.valid = blocks_.send_queues.read(subject.underlying_function, subject.control, subject.number,
-                                                sequence_number, scattered_.entry) == spec::Refusal::none;
-    scattered_.queue_pair_number = subject.number;
-    scattered_.sequence_number = sequence_number;
-    if (!scattered_.valid)
-      return CompletionStatus::local_queue_pair_operation_error;
-  }
-  uint64_t begin = 0;
-  for (const spec::GatherEntry& entry : gather_list(scattered_.entry)) {
-    const uint64_t end = begin + entry.length();
-    if (bytes != 0 && end > offset) {
-      const auto piece = static_cast<uint32_t>(std::min<uint64_t>(bytes, end - offset));
-      const KeyAccess access{.underlying_function = subject.underlying_function,
-                             .protection_domain = subject.control.protection_domain(),
-                             .key = entry.local_key(),
-                             .address = entry.address() + (offset - begin),
-                             .length = piece,
-                             .rights = right(spec::AccessFlag::local_write)};
-      if (blocks_.memory.write(access, data) != AccessFault::none)
-        return CompletionStatus::local_protection_error;
-      data += piece;
-      offset += piece;
-      bytes -= piece;
-    }
-    begin = end;
-  }
-  return bytes == 0 ? CompletionStatus::success : CompletionStatus::local_length_error;
-}
-
 // Something was acknowledged: resets the retry count, restarts the timer, and releases held work.
 void Completion::made_progress(const Subject& subject) {
-  subject.part.set_retry_count(subject.path().retry_count());
-  subject.part.set_receiver_not_ready_retry(subject.path().receiver_not_ready_retry());
-  subject.part.set_gap_known(0);
-  subject.part.set_resumed(0);
+  subject.part().set_retry_count(subject.path().retry_count());
+  subject.part().set_receiver_not_ready_retry(subject.path().receiver_not_ready_retry());
+  subject.part().set_gap_known(0);
+  subject.part().set_resumed(0);
   if (has_outstanding(subject))
     start_timer(subject);
   else
     timer_.clear(subject.number);
-  if (subject.part.credit_state() != CreditState::unlimited)
+  if (subject.part().credit_state() != CreditState::unlimited)
     wait_for_credits(subject);
   if (subject.is_held() && !lacks_credits(subject))
     notify(links_.progress_notices, subject, QueuePairNoticeKind::resume);
 }
 
-// Retries.
+// Timers.
 
 bool Completion::take_expired() {
   if (!is_due_)
@@ -557,66 +517,15 @@ bool Completion::take_expired() {
   const auto its = subject(expired->underlying_function, expired->queue_pair_number);
   if (!its || its->goes_no_further())
     return true;
-  if (its->part.receiver_not_ready_wait() != 0) {
-    its->part.set_receiver_not_ready_wait(0);
+  if (its->part().receiver_not_ready_wait() != 0) {
+    its->part().set_receiver_not_ready_wait(0);
     notify(links_.progress_notices, *its, QueuePairNoticeKind::resume);
-  } else if (its->part.credit_state() == CreditState::waiting) {
+  } else if (its->part().credit_state() == CreditState::waiting) {
     ask_for_credits(*its);
   } else {
     retry(*its);
   }
   return true;
-}
-
-// Sends again from the oldest unacknowledged PSN, as often as the queue pair allows.
-void Completion::retry(const Subject& subject) {
-  if (subject.part.retry_count() == 0) {
-    fail_oldest(subject, CompletionStatus::retry_exceeded_error);
-    return;
-  }
-  subject.part.set_retry_count(subject.part.retry_count() - 1);
-  go_back(subject);
-}
-
-// A NAK, or an answer beyond a missing one, reports a gap. An answer that was in flight when the send queue
-// went back reports it again, and is no reason to go back once more. If the packet is lost again, the timer
-// detects that.
-void Completion::retry_gap(const Subject& subject) {
-  if (subject.part.gap_known() != 0)
-    return;
-  subject.part.set_gap_known(1);
-  retry(subject);
-}
-
-void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
-  constexpr uint32_t forever = 7;
-  if (subject.path().receiver_not_ready_retry() != forever) {
-    if (subject.part.receiver_not_ready_retry() == 0) {
-      fail_oldest(subject, CompletionStatus::receiver_not_ready_retry_exceeded_error);
-      return;
-    }
-    subject.part.set_receiver_not_ready_retry(subject.part.receiver_not_ready_retry() - 1);
-  }
-  // The packet was there: only what is lost from now on counts as a retry.
-  subject.part.set_retry_count(subject.path().retry_count());
-  subject.part.set_gap_known(0);
-  subject.part.set_receiver_not_ready_wait(1);
-  go_back(subject);
-  timer_.set(subject.underlying_function, subject.number,
-             clock_.now() + receiver_not_ready_ticks(timer_code, clock_frequency_));
-}
-
-// The device finds again the failure of a message after the oldest one.
-void Completion::go_back(const Subject& subject) {
-  blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, false);
-  subject.part.set_retry_epoch(subject.part.retry_epoch() + 1);
-  subject.part.set_resumed(1);
-  if (subject.part.credit_state() == CreditState::waiting) // what goes out again has no timer
-    subject.part.set_credit_state(CreditState::limited);
-  timer_.clear(subject.number);
-  if (const uint16_t list = outstanding_.find(subject.number); list != no_list)
-    outstanding_.reclaim(list);
-  notify(links_.progress_notices, subject, QueuePairNoticeKind::rewind);
 }
 
 void Completion::start_timer(const Subject& subject) {

@@ -81,18 +81,20 @@ private:
     uint32_t number;
     uint16_t list; // of its messages outstanding, or no_list
     QueuePairParts& queue_pair;
-    const spec::QueuePairControl& control;
-    TransportCompletion& part;
 
+    const spec::QueuePairControl& control() const { return queue_pair.control; }
+    TransportCompletion& part() const { return transport().completion(); }
     // The connection that its work goes through.
     TransportContext transport() const { return queue_pair.transport(); }
     TransportPath path() const { return transport().path(); }
     bool is_held() const { return queue_pair.requester.hold() != spec::SendHold::none; }
-    bool has_failed() const { return control.state() == spec::QueuePairState::error; }
-    bool goes_no_further() const { return has_failed() || part.failure() != spec::CompletionStatus::success; }
+    bool has_failed() const { return control().state() == spec::QueuePairState::error; }
+    bool goes_no_further() const {
+      return has_failed() || part().failure() != spec::CompletionStatus::success;
+    }
     bool is_held_for_credits() const { return queue_pair.requester.hold() == spec::SendHold::message_limit; }
-    bool exceeds_limit() const { return exceeds_credits(transport().requester(), part); }
-    bool is_outdated() const { return part.retry_epoch() != transport().requester().retry_epoch(); }
+    bool exceeds_limit() const { return exceeds_credits(transport().requester(), part()); }
+    bool is_outdated() const { return part().retry_epoch() != transport().requester().retry_epoch(); }
   };
 
   // The action after all messages that an answer acknowledges are complete.
@@ -115,7 +117,7 @@ private:
 
   // Messages.
   inline bool take_message();
-  inline void take(const spec::MessageUnit& message);
+  [[gnu::flatten]] void take(const spec::MessageUnit& message);
   [[gnu::always_inline]] inline void take(const spec::MessageUnit& message, std::optional<Subject>& its);
   inline bool may_take_at_once();
   inline bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
@@ -139,9 +141,10 @@ private:
   inline void begin_answer(const Subject& subject, const spec::PacketUnit& unit);
   inline void interpret(uint8_t syndrome);
   inline void continue_answer();
-  inline void go_on(const Subject& subject);
-  inline void complete_train(const Subject& subject);
-  inline bool complete_acknowledged(const Subject& subject, const spec::MessageUnit& message);
+  [[gnu::always_inline]] inline void go_on(const Subject& subject);
+  [[gnu::always_inline]] inline void complete_train(const Subject& subject);
+  [[gnu::always_inline]] inline bool complete_acknowledged(const Subject& subject,
+                                                           const spec::MessageUnit& message);
   inline bool is_used_up(const Subject& subject, const std::optional<spec::MessageUnit>& message) const;
   inline void conclude(const Subject& subject);
   inline void end_answer();

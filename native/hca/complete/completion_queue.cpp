@@ -22,8 +22,9 @@ CompletionQueue::CompletionQueue(const HcaParameters& parameters, Counters& coun
                                  QueuePairStateCache& queue_pairs, EventPort& events)
     : clock_frequency_(parameters.clock_frequency), counters_(counters), host_(host), clock_(clock),
       translation_(translation), queue_pairs_(queue_pairs), events_(events),
-      queues_(parameters.completion_queues), free_(parameters.completion_queues, true),
-      deadlines_(parameters.completion_queues), failed_(parameters.completion_queues) {
+      queue_count_(parameters.completion_queues), queues_(parameters.completion_queues),
+      free_(parameters.completion_queues, true), deadlines_(parameters.completion_queues),
+      failed_(parameters.completion_queues) {
   free_.clear(0);
 }
 
@@ -75,11 +76,12 @@ void CompletionQueue::believe(Queue& queue, uint32_t head) {
 }
 
 bool CompletionQueue::write_entry(Queue& queue, spec::CompletionQueueEntry& entry) {
-  const uint32_t phase = ~(queue.tail >> queue.entries_log2) & 1;
+  const uint32_t entries = uint32_t{1} << queue.entries_log2;
+  const uint32_t phase = (queue.tail & entries) == 0 ? 1 : 0;
   entry.set_timestamp(clock_.now());
   entry.set_phase(phase);
   entry.set_sequence(queue.tail);
-  const uint32_t slot = queue.tail & ((uint32_t{1} << queue.entries_log2) - 1);
+  const uint32_t slot = queue.tail & (entries - 1);
   const uint32_t place = slot * spec::CompletionQueueEntry::bytes;
   const uint32_t area = queue.variable ? reference_pages(queue.entries_log2) * spec::page_bytes : 0;
   if (!write_at(queue, area + place, &entry, sizeof entry))
@@ -274,7 +276,7 @@ spec::ManagementStatus CompletionQueue::resize(uint32_t completion_queue_number,
 }
 
 bool CompletionQueue::exists(unsigned underlying_function, uint32_t completion_queue_number) const {
-  return completion_queue_number < queues_.size() && queues_[completion_queue_number].exists &&
+  return completion_queue_number < queue_count_ && queues_[completion_queue_number].exists &&
          queues_[completion_queue_number].underlying_function == underlying_function;
 }
 

@@ -170,6 +170,7 @@ private:
   MemoryTranslation& translation_;
   QueuePairStateCache& queue_pairs_;
   EventPort& events_;
+  uint32_t queue_count_;
   std::vector<Queue> queues_; // by number
   BitMask free_;
   Deadlines deadlines_;     // of moderated events

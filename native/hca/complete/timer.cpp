@@ -4,19 +4,6 @@
 
 namespace fpga_verbs::hca {
 
-void Timer::set(unsigned underlying_function, uint32_t queue_pair_number, uint64_t deadline) {
-  const uint32_t index = index_of(queue_pair_number);
-  Place& place = places_[index];
-  if (!place.pending)
-    pending_.push_back(index);
-  place = {.deadline = deadline,
-           .queue_pair_number = queue_pair_number,
-           .underlying_function = static_cast<uint8_t>(underlying_function),
-           .pending = true};
-  scan_at_ = std::min(scan_at_, deadline);
-  earliest_left_ = std::min(earliest_left_, deadline);
-}
-
 std::optional<Timer::Expired> Timer::take_expired(uint64_t now) {
   if (scan_at_ > now)
     return std::nullopt;

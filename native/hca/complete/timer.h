@@ -2,6 +2,7 @@
 
 #include "hca/base/parameters.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,7 +24,18 @@ public:
   explicit Timer(const HcaParameters& parameters) : places_(parameters.queue_pairs) {}
 
   // Restarts or stops a queue pair's timer.
-  void set(unsigned underlying_function, uint32_t queue_pair_number, uint64_t deadline);
+  void set(unsigned underlying_function, uint32_t queue_pair_number, uint64_t deadline) {
+    const uint32_t index = index_of(queue_pair_number);
+    Place& place = places_[index];
+    if (!place.pending) [[unlikely]]
+      pending_.push_back(index);
+    place = {.deadline = deadline,
+             .queue_pair_number = queue_pair_number,
+             .underlying_function = static_cast<uint8_t>(underlying_function),
+             .pending = true};
+    scan_at_ = std::min(scan_at_, deadline);
+    earliest_left_ = std::min(earliest_left_, deadline);
+  }
   void clear(uint32_t queue_pair_number) { places_[index_of(queue_pair_number)].deadline = no_deadline; }
   bool is_set(uint32_t queue_pair_number) const {
     return places_[index_of(queue_pair_number)].deadline != no_deadline;

@@ -77,7 +77,7 @@ public:
   const char* verify(std::vector<uint16_t>& owners) const;
 
 private:
-  struct List {
+  struct alignas(16) List { // found by a shift
     uint16_t head = no_entry;
     uint16_t tail = no_entry; // holds only while count > 0
     uint16_t peek = no_entry; // no_entry: all data units have been peeked at

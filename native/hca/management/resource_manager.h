@@ -82,7 +82,7 @@ public:
   bool step() override;
 
   // The clock tick at which a command continues that waits for the end of a time-wait; ~0: none waits.
-  uint64_t next_deadline() const;
+  uint64_t next_deadline() const { return binding_.empty() ? ~uint64_t{0} : next_binding(); }
 
   // Removes the function's protection domains and its pending commands. Other blocks remove its event and
   // completion queues, queue pairs, keys, page tables and management queues.
@@ -221,6 +221,8 @@ private:
   void finish_reset(const Waiting& waiting);
   void finish_deregister(uint32_t key);
   void finish_drain(const QueuePairStateCache::Named& quiet);
+
+  uint64_t next_binding() const;
 
   const HcaParameters& parameters_;
   HostPort& host_;

@@ -38,9 +38,8 @@ bool ResourceManager::go_on_binding() {
   return true;
 }
 
-uint64_t ResourceManager::next_deadline() const {
-  return binding_.empty() ? ~uint64_t{0} : std::ranges::min(binding_, {}, &Binding::due).due;
-}
+// When the first of the numbers that are to be bound is due.
+uint64_t ResourceManager::next_binding() const { return std::ranges::min(binding_, {}, &Binding::due).due; }
 
 // Assigns another number to a queue pair at reset. Changes nothing if there is none.
 std::optional<spec::ManagementCompletion> ResourceManager::change_number(spec::QueuePairControl& control,

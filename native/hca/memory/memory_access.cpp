@@ -7,12 +7,6 @@ namespace fpga_verbs::hca {
 // Calls `transfer_piece(DMA address, offset in the access, bytes)` for each piece of memory in turn.
 template <class Transfer>
 AccessFault MemoryAccess::transfer(const KeyAccess& access, Transfer&& transfer_piece) {
-  if (const std::optional<uint64_t> address = translation_.find_granted(access)) {
-    if (transfer_piece(*address, 0, access.length) == DmaStatus::ok)
-      return AccessFault::none;
-    report_fault(access.underlying_function, *address);
-    return AccessFault::unreachable;
-  }
   if (const AccessFault fault = translation_.check(access); fault != AccessFault::none)
     return fault;
   translation_.remember(access);
@@ -31,14 +25,14 @@ AccessFault MemoryAccess::transfer(const KeyAccess& access, Transfer&& transfer_
   return AccessFault::none;
 }
 
-AccessFault MemoryAccess::read(const KeyAccess& access, void* destination) {
+AccessFault MemoryAccess::read_checked(const KeyAccess& access, void* destination) {
   return transfer(access, [&](uint64_t address, uint64_t offset, size_t bytes) {
     return host_.read(access.underlying_function, address, static_cast<std::byte*>(destination) + offset,
                       bytes);
   });
 }
 
-AccessFault MemoryAccess::write(const KeyAccess& access, const void* source) {
+AccessFault MemoryAccess::write_checked(const KeyAccess& access, const void* source) {
   return transfer(access, [&](uint64_t address, uint64_t offset, size_t bytes) {
     return host_.write(access.underlying_function, address, static_cast<const std::byte*>(source) + offset,
                        bytes);

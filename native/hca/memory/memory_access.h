@@ -22,8 +22,16 @@ public:
   // fault is counted and raises an event, and bytes written before that page remain. Consecutive accesses to
   // adjacent memory, such as those of one message, are checked and translated once.
   AccessFault check(const KeyAccess& access) { return translation_.check(access); }
-  AccessFault read(const KeyAccess& access, void* destination);
-  AccessFault write(const KeyAccess& access, const void* source);
+  AccessFault read(const KeyAccess& access, void* destination) {
+    if (const std::optional<uint64_t> address = find_granted(access)) [[likely]]
+      return read_granted(access.underlying_function, *address, destination, access.length);
+    return read_checked(access, destination);
+  }
+  AccessFault write(const KeyAccess& access, const void* source) {
+    if (const std::optional<uint64_t> address = find_granted(access)) [[likely]]
+      return write_granted(access.underlying_function, *address, source, access.length);
+    return write_checked(access, source);
+  }
 
   // For several accesses to contiguous memory: where it is, if a cached translation permits all of it, and a
   // part of it.
@@ -45,6 +53,8 @@ private:
     report_fault(underlying_function, address);
     return AccessFault::unreachable;
   }
+  AccessFault read_checked(const KeyAccess& access, void* destination);
+  AccessFault write_checked(const KeyAccess& access, const void* source);
   template <class Transfer> AccessFault transfer(const KeyAccess& access, Transfer&& transfer_piece);
   void report_fault(unsigned underlying_function, uint64_t address);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/base/block.h"
+#include "link/address.h"
 #include "link/packet_buffer.h"
 #include "spec/parameters.h"
 #include "wire/packet_cause.h"
@@ -18,6 +19,7 @@ namespace fpga_verbs::hca {
 
 inline constexpr uint16_t no_packet = 0xffff;
 inline constexpr uint8_t no_receive_entry = 0xff;
+inline constexpr link::Address not_elsewhere = ~link::Address{0};
 
 // The use of a packet buffer. Each use has its own buffers, so that a response never waits for a buffer of a
 // request, and neither waits for arriving packets.
@@ -25,7 +27,7 @@ enum class PacketUse : uint8_t { request, response, receive };
 
 // Facts about the packet in a buffer. A field is undefined until the block that creates the packet, or a
 // later one, has written it; PacketMemory::allocate() sets those that a block may skip.
-struct Packet {
+struct alignas(64) Packet {
   uint16_t begin = 0;         // offset of its first byte in the buffer
   uint16_t end = 0;           // offset behind its last byte, ICRC (and VCRC) included
   uint16_t payload = 0;       // offset of the payload
@@ -34,6 +36,7 @@ struct Packet {
   PacketUse use = PacketUse::request;
   bool is_free = true;
   wire::PacketCause cause{};
+  link::Address elsewhere = not_elsewhere; // the port of another board to which it leaves, if to only one
 
   wire::ParsedPacket parsed{}; // of a packet that has arrived
   uint32_t number = 0;         // of the packet in its message, on the way out

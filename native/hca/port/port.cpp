@@ -1,6 +1,7 @@
 #include "hca/port/port.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -56,16 +57,15 @@ bool Port::send_front(Lane lane) {
   const spec::PacketUnit unit = leaving.built.front();
   const auto handle = static_cast<uint16_t>(unit.packet());
   const unsigned port = packet_memory_[handle].port;
-  const auto bytes = packet_memory_.wire(handle);
   if (!attributes_.enabled(port)) {
     discard(leaving, PortDiscard::port_down);
     return true;
   }
-  const link::Address destination = link::destination_of(attributes_.link_layer(), bytes);
-  if (link::is_multicast(attributes_.link_layer(), destination))
-    return send_to_group(lane, unit);
-  if (const auto owner = attributes_.owner_of(destination))
-    return loop_back(lane, unit, *owner);
+  if (packet_memory_[handle].elsewhere == not_elsewhere) {
+    const auto bytes = packet_memory_.wire(handle);
+    const auto owner = attributes_.owner_of(link::destination_of(attributes_.link_layer(), bytes));
+    return owner ? loop_back(lane, unit, *owner) : send_to_group(lane, unit);
+  }
   link::Link* const link = attachments_.links[port - 1];
   if (link == nullptr) {
     discard(leaving, PortDiscard::no_link);
@@ -75,7 +75,7 @@ bool Port::send_front(Lane lane) {
     return send_shown(leaving, lane, *link);
   if (leaving.built.size() > 1 && most_packets_ > 1 &&
       leaving_[static_cast<size_t>(link::other(lane))].built.empty())
-    return send_train(leaving, lane, *link, destination);
+    return send_train(leaving, lane, *link);
   const link::SendResult result = send_alone(lane, handle, *link);
   if (result != link::SendResult::sent)
     return end_train(leaving, result);
@@ -85,29 +85,28 @@ bool Port::send_front(Lane lane) {
 
 // A packet to another board, which is then released if it was sent.
 link::SendResult Port::send_alone(Lane lane, uint16_t handle, link::Link& link) {
+  const Packet& packet = packet_memory_[handle];
   const auto bytes = packet_memory_.wire(handle);
   const link::Outgoing alone{&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
-  const link::Sent sent = link.hand_over(lane, {&alone, 1});
+  const link::Sent sent = link.hand_over(lane, packet.elsewhere, {&alone, 1});
   note_sent(sent.may_wait);
   if (sent.result != link::SendResult::sent)
     return sent.result;
-  PortCounters& counters = counters_of(packet_memory_[handle].port);
+  PortCounters& counters = counters_of(packet.port);
   ++counters.packets_out;
-  counters.bytes_out += bytes.size();
+  counters.bytes_out += alone.bytes;
   packet_memory_.release(handle);
   return sent.result;
 }
 
-// A packet that another board can take now. All others go through the link between the blocks.
-Port::Taken Port::take_at_once(Lane lane, const spec::PacketUnit& packet) {
-  const auto handle = static_cast<uint16_t>(packet.packet());
-  const unsigned port = packet_memory_[handle].port;
-  link::Link* const link = attachments_.links[port - 1];
-  if (has_leaving() || !attributes_.enabled(port) || link == nullptr || attachments_.tap != nullptr)
-    return Taken::no;
-  const link::Address destination =
-      link::destination_of(attributes_.link_layer(), packet_memory_.wire(handle));
-  if (link::is_multicast(attributes_.link_layer(), destination) || attributes_.owner_of(destination) ||
+// A packet that another board can take now. All others go through the link between the blocks, which is
+// empty.
+Port::Taken Port::take_at_once(Lane lane, const spec::PacketUnit& unit) {
+  const auto handle = static_cast<uint16_t>(unit.packet());
+  const Packet& packet = packet_memory_[handle];
+  link::Link* const link = attachments_.links[packet.port - 1];
+  if (packet.elsewhere == not_elsewhere || !leaving_[static_cast<size_t>(link::other(lane))].built.empty() ||
+      !attributes_.enabled(packet.port) || link == nullptr || attachments_.tap != nullptr ||
       send_alone(lane, handle, *link) != link::SendResult::sent)
     return Taken::no;
   out_.went(lane);
@@ -115,22 +114,21 @@ Port::Taken Port::take_at_once(Lane lane, const spec::PacketUnit& packet) {
 }
 
 // The first packet, and those behind it that leave by the same port to the same address.
-bool Port::send_train(Leaving& leaving, Lane lane, link::Link& link, link::Address destination) {
+bool Port::send_train(Leaving& leaving, Lane lane, link::Link& link) {
   const size_t waiting = std::min(leaving.built.size(), most_packets_);
   std::array<link::Outgoing, train_packets> train;
-  unsigned port = 0;
+  const Packet& first = packet_memory_[static_cast<uint16_t>(leaving.built.front().packet())];
+  const unsigned port = first.port;
   size_t count = 0;
   for (; count != waiting; ++count) {
     const auto handle = static_cast<uint16_t>(leaving.built.peek(count).packet());
-    const std::span<uint8_t> bytes = packet_memory_.wire(handle);
-    if (count == 0)
-      port = packet_memory_[handle].port;
-    else if (packet_memory_[handle].port != port ||
-             link::destination_of(attributes_.link_layer(), bytes) != destination)
+    const Packet& packet = packet_memory_[handle];
+    if (packet.port != port || packet.elsewhere != first.elsewhere)
       break;
+    const std::span<uint8_t> bytes = packet_memory_.wire(handle);
     train[count] = {&packet_memory_.buffer(handle), bytes.data(), bytes.size()};
   }
-  const link::Sent sent = link.hand_over(lane, {train.data(), count});
+  const link::Sent sent = link.hand_over(lane, first.elsewhere, {train.data(), count});
   note_sent(sent.may_wait);
   if (sent.packets == 0)
     return end_train(leaving, sent.result);
@@ -302,14 +300,12 @@ void Port::put_in_buffer(uint16_t handle, unsigned port, std::span<const uint8_t
 
 // A link is looked at when it has told of something, until it has nothing left.
 bool Port::receive_next() {
-  if (arrived_ == 0)
-    return false;
-  unsigned port = receive_turn_;
-  for (unsigned looks = attributes_.ports(); looks != 0; --looks) {
-    port = port < attributes_.ports() ? port + 1 : 1;
+  for (unsigned left = arrived_; left != 0;) {
+    // In turn: ports behind the last one first.
+    const unsigned behind = left >> receive_turn_ << receive_turn_;
+    const unsigned port = static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : left)) + 1;
+    left &= ~(1u << (port - 1));
     link::Link* const link = attachments_.links[port - 1];
-    if ((arrived_ >> (port - 1) & 1) == 0)
-      continue;
     if (link == nullptr)
       note_arrived(port, false);
     else if (receive_from(port, *link)) {

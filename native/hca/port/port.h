@@ -54,7 +54,7 @@ public:
 
   // Takes a request likewise, if it is all of its message, and no command follows or was fetched from a send
   // queue: several requests leave as a train.
-  UnitTaker<spec::PacketUnit>* request_taker() { return &request_taker_; }
+  auto* request_taker() { return &request_taker_; }
 
   // Whether no packet is known of that has arrived, or waits to leave, behind the one that is on its way.
   bool is_last() const { return arrived_ == 0 && !has_leaving(); }
@@ -119,12 +119,13 @@ private:
   bool wait(Leaving& leaving, spec::PortDiscard reason);
   inline void finish(Leaving& leaving);
   void discard(Leaving& leaving, spec::PortDiscard reason);
-  link::SendResult send_alone(link::Lane lane, uint16_t handle, link::Link& link);
+  [[gnu::always_inline]] inline link::SendResult send_alone(link::Lane lane, uint16_t handle,
+                                                            link::Link& link);
   void note_sent(bool may_wait) {
     may_wait_ |= may_wait;
     unflushed_ |= may_wait;
   }
-  bool send_train(Leaving& leaving, link::Lane lane, link::Link& link, link::Address destination);
+  bool send_train(Leaving& leaving, link::Lane lane, link::Link& link);
   bool send_shown(Leaving& leaving, link::Lane lane, link::Link& link);
   bool end_train(Leaving& leaving, link::SendResult result);
   void receive_more();

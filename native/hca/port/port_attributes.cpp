@@ -13,7 +13,6 @@ PortAttributes::PortAttributes(const HcaParameters& parameters, link::Link* link
     : parameters_(parameters), link_(link), link_source_(link != nullptr ? link->source() : std::nullopt),
       first_address_(link_source_ ? link_source_->address
                                   : link::first_address(parameters.link_layer, parameters.board_number)) {
-  enabled_.fill(true);
   for (PartitionKeyTable& table : partition_keys_)
     table[0] = default_partition_key;
   for (unsigned function = 0; function < parameters_.underlying_functions; ++function)

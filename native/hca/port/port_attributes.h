@@ -37,24 +37,32 @@ public:
   bool exists(unsigned port) const { return port >= 1 && port <= parameters_.ports; }
 
   // A port is down if it is not enabled, its link has no peer, or the device is disabled.
-  bool enabled(unsigned port) const { return enabled_[port - 1] && !disabled_; }
-  bool is_set_enabled(unsigned port) const { return enabled_[port - 1]; }
-  void set_enabled(unsigned port, bool enabled) { enabled_[port - 1] = enabled; }
+  bool enabled(unsigned port) const { return !disabled_ && is_set_enabled(port); }
+  bool is_set_enabled(unsigned port) const { return (enabled_ & bit(port)) != 0; }
+  void set_enabled(unsigned port, bool enabled) {
+    enabled_ = enabled ? enabled_ | bit(port) : enabled_ & ~bit(port);
+  }
   bool disabled() const { return disabled_; }
   void set_disabled(bool disabled) { disabled_ = disabled; }
   spec::PortState state(unsigned port) const {
-    return physical_state(port) == spec::PortPhysicalState::link_up ? spec::PortState::active
-                                                                    : spec::PortState::down;
+    return (active_ports() & bit(port)) != 0 ? spec::PortState::active : spec::PortState::down;
   }
   spec::PortPhysicalState physical_state(unsigned port) const {
     if (!enabled(port))
       return spec::PortPhysicalState::disabled;
-    return port != 1 || link_ == nullptr || link_->is_connected() ? spec::PortPhysicalState::link_up
-                                                                  : spec::PortPhysicalState::polling;
+    return (connected_ports() & bit(port)) != 0 ? spec::PortPhysicalState::link_up
+                                                : spec::PortPhysicalState::polling;
   }
+  // A bit for each port, from bit 0 on; those of ports that do not exist never change.
+  unsigned active_ports() const { return disabled_ ? 0 : enabled_ & connected_ports(); }
+  static constexpr unsigned bit(unsigned port) { return 1u << (port - 1); }
 
   // The port of this board with this link address; nothing: none.
   std::optional<Owner> owner_of(link::Address address) const;
+  // Whether it is that of a port of another board, and of no group.
+  bool is_elsewhere(link::Address address) const {
+    return !link::is_multicast(link_layer(), address) && !owner_of(address);
+  }
 
   wire::MacAddress mac(unsigned port, unsigned underlying_function) const;      // of an Ethernet port, else 0
   uint16_t local_identifier(unsigned port, unsigned underlying_function) const; // of an InfiniBand port, or 0
@@ -85,6 +93,7 @@ public:
   void reset_function(unsigned underlying_function);
 
 private:
+  unsigned connected_ports() const { return link_ == nullptr || link_->is_connected() ? ~0u : ~bit(1); }
   link::Address address(unsigned port, unsigned underlying_function) const {
     return first_address_ + (port - 1) * link::addresses_per_port + underlying_function;
   }
@@ -93,8 +102,8 @@ private:
   link::Link* link_;
   std::optional<link::Link::Source> link_source_; // what function 0 has to send from
   link::Address first_address_;
-  std::array<bool, spec::ports> enabled_;
-  bool disabled_ = false; // the device
+  unsigned enabled_ = ~0u; // a bit for each port
+  bool disabled_ = false;  // the device
   uint32_t version_ = 0;
   std::array<std::array<GidTable, spec::underlying_functions>, spec::ports> gids_{};
   std::array<PartitionKeyTable, spec::ports> partition_keys_{};

@@ -5,18 +5,15 @@
 namespace fpga_verbs::hca {
 
 PortStates::PortStates(const HcaParameters& parameters, const PortAttributes& attributes, EventPort& events)
-    : parameters_(parameters), attributes_(attributes), events_(events) {
-  for (unsigned port = 1; port <= parameters_.ports; ++port)
-    told_[port - 1] = attributes_.state(port);
-}
+    : parameters_(parameters), attributes_(attributes), events_(events), told_(attributes.active_ports()) {}
 
-void PortStates::look() {
-  for (unsigned port = 1; port <= parameters_.ports; ++port) {
-    const spec::PortState state = attributes_.state(port);
-    if (std::exchange(told_[port - 1], state) != state)
-      report(port,
-             state == spec::PortState::active ? spec::EventType::port_active : spec::EventType::port_error);
-  }
+void PortStates::tell() {
+  const unsigned active = attributes_.active_ports();
+  const unsigned changed = std::exchange(told_, active) ^ active;
+  for (unsigned port = 1; port <= parameters_.ports; ++port)
+    if ((changed & PortAttributes::bit(port)) != 0)
+      report(port, (active & PortAttributes::bit(port)) != 0 ? spec::EventType::port_active
+                                                             : spec::EventType::port_error);
 }
 
 void PortStates::report(unsigned port, spec::EventType type) {

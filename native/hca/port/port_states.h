@@ -4,9 +4,6 @@
 #include "hca/base/parameters.h"
 #include "hca/port/port_attributes.h"
 #include "spec/enums.h"
-#include "spec/parameters.h"
-
-#include <array>
 
 namespace fpga_verbs::hca {
 
@@ -16,15 +13,19 @@ public:
   PortStates(const HcaParameters& parameters, const PortAttributes& attributes, EventPort& events);
 
   // Checks for a change.
-  void look();
+  void look() {
+    if (attributes_.active_ports() != told_) [[unlikely]]
+      tell();
+  }
 
 private:
+  void tell();
   void report(unsigned port, spec::EventType type);
 
   const HcaParameters& parameters_;
   const PortAttributes& attributes_;
   EventPort& events_;
-  std::array<spec::PortState, spec::ports> told_{}; // by port
+  unsigned told_; // the ports that are active, as PortAttributes gives them
 };
 
 } // namespace fpga_verbs::hca

@@ -83,9 +83,12 @@ bool DescriptorFetch::answer_next() {
 
 void DescriptorFetch::answer(const spec::QueuePairNotice& wanted) {
   spec::QueuePairNotice fetched = wanted;
-  fetched.set_kind(take(wanted.underlying_function(), wanted.queue_pair_number())
-                       ? spec::QueuePairNoticeKind::descriptor_taken
-                       : spec::QueuePairNoticeKind::no_descriptor);
+  QueuePairParts* const queue_pair =
+      queue_pairs_.parts(wanted.underlying_function(), wanted.queue_pair_number());
+  const bool taken =
+      queue_pair != nullptr && take(wanted.underlying_function(), wanted.queue_pair_number(), *queue_pair);
+  fetched.set_kind(taken ? spec::QueuePairNoticeKind::descriptor_taken
+                         : spec::QueuePairNoticeKind::no_descriptor);
   descriptors_fetched_.push(fetched);
 }
 
@@ -136,64 +139,67 @@ DescriptorFetch::Line& DescriptorFetch::line_of(const Queue& queue) {
   return lines_[index % lines];
 }
 
-bool DescriptorFetch::take_prefetched(unsigned underlying_function, uint32_t queue_pair_number) {
-  QueuePairParts* const queue_pair = queue_pairs_.parts(underlying_function, queue_pair_number);
-  if (queue_pair == nullptr)
-    return false;
+bool DescriptorFetch::take_prefetched(unsigned underlying_function, uint32_t queue_pair_number,
+                                      QueuePairParts& queue_pair) {
   SharedReceiveQueue* shared = nullptr;
   Queue queue;
-  if (const uint32_t number = queue_pair->control.shared_receive_queue(); number != 0) {
+  if (const uint32_t number = queue_pair.control.shared_receive_queue(); number != 0) {
     shared = shared_receive_queues_.find(underlying_function, number);
     // Checks a queue that falls below its limit.
     if (shared == nullptr || (shared->limit != 0 && posted(shared->head, shared->tail) <= shared->limit))
       return false;
     queue = queue_of(number, *shared);
   } else {
-    queue = own_queue(queue_pair_number, *queue_pair);
+    queue = own_queue(queue_pair_number, queue_pair);
   }
   const Line& line = line_of(queue);
   if (queue.prefetched == 0 || line.tag != tag_of(queue.number, queue.is_shared) ||
-      !take_from(line, queue, queue_pair->responder))
+      !take_from(line, queue, queue_pair.responder))
     return false;
-  keep(queue, queue_pair->responder, shared);
+  keep(queue, queue_pair.responder, shared);
   return true;
 }
 
 DescriptorFetch::Answer DescriptorFetch::take_at_once(unsigned underlying_function,
-                                                      uint32_t queue_pair_number) {
-  if (!is_at_once_ || !descriptors_wanted_.empty() || !queue_.empty() || !descriptors_fetched_.empty())
+                                                      uint32_t queue_pair_number,
+                                                      QueuePairParts& queue_pair) {
+  const bool may_read =
+      is_at_once_ && descriptors_wanted_.empty() && queue_.empty() && descriptors_fetched_.empty();
+  // A queue of the queue pair's own gives what is prefetched when it is read.
+  if ((!may_read || queue_pair.control.shared_receive_queue() != 0) &&
+      take_prefetched(underlying_function, queue_pair_number, queue_pair))
+    return Answer::taken;
+  if (!may_read)
     return Answer::later;
-  return take(underlying_function, queue_pair_number) ? Answer::taken : Answer::none;
+  return take(underlying_function, queue_pair_number, queue_pair) ? Answer::taken : Answer::none;
 }
 
-bool DescriptorFetch::take(unsigned underlying_function, uint32_t queue_pair_number) {
-  QueuePairParts* const queue_pair = queue_pairs_.parts(underlying_function, queue_pair_number);
-  if (queue_pair == nullptr)
-    return false;
+bool DescriptorFetch::take(unsigned underlying_function, uint32_t queue_pair_number,
+                           QueuePairParts& queue_pair) {
   bool taken = false;
   Refusal refusal = Refusal::none;
   uint32_t head = 0;
-  if (const uint32_t number = queue_pair->control.shared_receive_queue(); number != 0) {
+  if (const uint32_t number = queue_pair.control.shared_receive_queue(); number != 0) {
     SharedReceiveQueue* const shared = shared_receive_queues_.find(underlying_function, number);
     // Leaves a request from before the queue pair failed, or had to end, to the others.
-    if (shared == nullptr || queue_pair->control.destroying() != 0 ||
-        queue_pair->control.state() == spec::QueuePairState::error)
+    if (shared == nullptr || queue_pair.control.destroying() != 0 ||
+        queue_pair.control.state() == spec::QueuePairState::error)
       return false;
     Queue queue = queue_of(number, *shared);
     refusal = shared->failure;
     if (refusal == Refusal::none) {
-      refusal = take_next(underlying_function, queue, queue_pair->responder, taken);
-      keep(queue, queue_pair->responder, shared);
+      refusal = take_next(underlying_function, queue, queue_pair.responder, taken);
+      keep(queue, queue_pair.responder, shared);
       if (refusal != Refusal::none)
         fail_shared(underlying_function, number, *shared, refusal);
       else if (taken)
         look_at_limit(underlying_function, number, *shared);
     }
     head = shared->head;
-  } else if (queue_pair->control.receive_entry_bytes() != 0) {
-    Queue queue = own_queue(queue_pair_number, *queue_pair);
-    refusal = take_next(underlying_function, queue, queue_pair->responder, taken);
-    keep(queue, queue_pair->responder, nullptr);
+  } else if (queue_pair.control.receive_entry_bytes() != 0) {
+    Queue queue = own_queue(queue_pair_number, queue_pair);
+    refusal = take_next(underlying_function, queue, queue_pair.responder, taken);
+    keep(queue, queue_pair.responder, nullptr);
     head = queue.head;
   }
   if (refusal != Refusal::none)

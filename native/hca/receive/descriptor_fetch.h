@@ -51,13 +51,17 @@ public:
 
   // Takes the next receive work request of a queue pair if its reference is prefetched and valid. False: ask
   // on descriptors_wanted.
-  bool take_prefetched(unsigned underlying_function, uint32_t queue_pair_number);
+  bool take_prefetched(unsigned underlying_function, uint32_t queue_pair_number) {
+    QueuePairParts* const queue_pair = queue_pairs_.parts(underlying_function, queue_pair_number);
+    return queue_pair != nullptr && take_prefetched(underlying_function, queue_pair_number, *queue_pair);
+  }
 
-  // The same, and reads host memory if necessary, unless an earlier question waits: an empty list is passed
-  // by. none: none is posted, or the queue pair has failed; later: ask on descriptors_wanted.
+  // The same for a queue pair that the caller has looked up, and reads host memory if necessary, unless an
+  // earlier question waits: an empty list is passed by. none: none is posted, or the queue pair has failed;
+  // later: ask on descriptors_wanted.
   enum class Answer : uint8_t { taken, none, later };
-  Answer take_at_once(unsigned underlying_function, uint32_t queue_pair_number);
-  // Until it is allowed, take_at_once() answers `later`.
+  Answer take_at_once(unsigned underlying_function, uint32_t queue_pair_number, QueuePairParts& queue_pair);
+  // Until it is allowed, take_at_once() reads no host memory.
   void allow_at_once(bool allowed) { is_at_once_ = allowed; }
 
   // Takes one question, and answers one: the next receive work request was taken; or none is posted; or the
@@ -126,7 +130,9 @@ private:
   inline bool take_wanted();
   inline bool answer_next();
   void answer(const spec::QueuePairNotice& wanted);
-  inline bool take(unsigned underlying_function, uint32_t queue_pair_number);
+  bool take_prefetched(unsigned underlying_function, uint32_t queue_pair_number, QueuePairParts& queue_pair);
+  [[gnu::always_inline]] inline bool take(unsigned underlying_function, uint32_t queue_pair_number,
+                                          QueuePairParts& queue_pair);
   inline static Queue own_queue(uint32_t queue_pair_number, const QueuePairParts& queue_pair);
   static Queue queue_of(uint32_t number, const SharedReceiveQueue& shared);
   inline static void keep(const Queue& queue, ReceiveQueueState& responder, SharedReceiveQueue* shared);
@@ -134,8 +140,9 @@ private:
   inline Line& line_of(const Queue& queue);
   inline spec::Refusal take_next(unsigned underlying_function, Queue& queue, ReceiveQueueState& responder,
                                  bool& taken);
-  spec::Refusal prefetch(unsigned underlying_function, Queue& queue, Line& line);
-  spec::Refusal read_tail(unsigned underlying_function, Queue& queue);
+  [[gnu::always_inline]] inline spec::Refusal prefetch(unsigned underlying_function, Queue& queue,
+                                                       Line& line);
+  inline spec::Refusal read_tail(unsigned underlying_function, Queue& queue);
   inline bool look_at_armed();
   void look_at_limit(unsigned underlying_function, uint32_t number, SharedReceiveQueue& shared);
   void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,

@@ -94,13 +94,15 @@ private:
   inline bool take_placed();
   inline bool work();
   inline void let_wait(Progress progress, uint16_t list, uint16_t entry);
-  inline Progress work_on(const spec::ReceiveUnit& unit);
-  inline Progress work_on(const spec::ReceiveUnit& unit, const QueuePairStateCache::Found& found,
-                          std::optional<Owner>& owner);
+  [[gnu::always_inline]] inline Progress work_on(const spec::ReceiveUnit& unit);
+  [[gnu::always_inline]] inline Progress work_on(const spec::ReceiveUnit& unit,
+                                                 const QueuePairStateCache::Found& found,
+                                                 std::optional<Owner>& owner);
   inline static bool executes(const QueuePairStateCache::Found& found);
-  inline Progress execute(const Owner& owner, const spec::ReceiveUnit& unit);
+  [[gnu::always_inline]] inline Progress execute(const Owner& owner, const spec::ReceiveUnit& unit);
 
-  inline Progress place_send(const Owner& owner, const Packet& packet, uint16_t handle);
+  [[gnu::always_inline]] inline Progress place_send(const Owner& owner, const Packet& packet,
+                                                    uint16_t handle);
   inline MemoryWindows::Outcome invalidate(const Owner& owner, const Packet& packet);
   inline AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
   inline KeyAccess access_of(const Owner& owner, const Packet& packet) const;
@@ -124,7 +126,7 @@ private:
   inline bool complete(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
   inline bool write_completion(const Owner& owner, spec::CompletionQueueEntry& entry,
                                uint32_t sequence_number);
-  inline void finish(const Owner& owner, const Packet& packet);
+  [[gnu::always_inline]] inline void finish(const Owner& owner, const Packet& packet);
   void fail_receive(const Owner& owner, const Packet& packet, spec::CompletionStatus status,
                     spec::Syndrome syndrome);
   void fail(const Owner& owner, const Packet& packet, spec::Syndrome syndrome);

@@ -42,7 +42,7 @@ public:
   TakenTrain take_train(std::span<const spec::PacketUnit> train) override;
 
 private:
-  inline void receive(uint16_t handle);
+  [[gnu::always_inline]] inline void receive(uint16_t handle);
   [[gnu::noinline]] void receive_unknown(uint16_t handle);
   inline wire::KnownHeaders* known_headers(std::span<const uint8_t> packet) const;
   void receive_for_group(uint16_t handle);

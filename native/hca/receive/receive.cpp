@@ -376,8 +376,8 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit, QueuePairP
   case RequestVerdict::execute:
     if (!request.is_reliable() && packet.traits().begins_message())
       lose_message(*queue_pair);
-    if (takes_receive(packet.traits()) && !take_receive(request))
-      switch (descriptors_.take_at_once(unit.underlying_function(), unit.queue_pair_number())) {
+    if (takes_receive(packet.traits()) && !take_kept(request))
+      switch (descriptors_.take_at_once(unit.underlying_function(), unit.queue_pair_number(), *queue_pair)) {
       case DescriptorFetch::Answer::later:
         want_descriptor(unit);
         return Progress::waits;
@@ -401,14 +401,14 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit, QueuePairP
   return Progress::done;
 }
 
-// Takes the receive work request that the packet needs. False: it must be fetched.
-bool Receive::take_receive(const Request& request) {
-  if (ReceiveQueueState& receive_queue = request.queue_pair.responder; receive_queue.receive_kept() != 0) {
-    receive_queue.set_receive_kept(0);
-    packets_[static_cast<uint16_t>(request.unit.packet())].receive_kept = true;
-    return true;
-  }
-  return descriptors_.take_prefetched(request.unit.underlying_function(), request.unit.queue_pair_number());
+// Takes the receive work request that a message has left whose end was lost. False: there is none.
+bool Receive::take_kept(const Request& request) {
+  ReceiveQueueState& receive_queue = request.queue_pair.responder;
+  if (receive_queue.receive_kept() == 0)
+    return false;
+  receive_queue.set_receive_kept(0);
+  packets_[static_cast<uint16_t>(request.unit.packet())].receive_kept = true;
+  return true;
 }
 
 void Receive::execute(const Request& request) {

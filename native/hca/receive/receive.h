@@ -78,17 +78,18 @@ private:
   inline bool work();
   inline Progress work_on(const spec::PacketUnit& unit);
   Progress flush(const spec::PacketUnit& unit);
-  inline Progress take_request(const spec::PacketUnit& unit, QueuePairParts* queue_pair);
+  [[gnu::always_inline]] inline Progress take_request(const spec::PacketUnit& unit,
+                                                      QueuePairParts* queue_pair);
   inline size_t execute_writes(const Request& request, std::span<const spec::PacketUnit> train);
   inline void let_wait(const spec::PacketUnit& unit);
   void pass_taken(const Request& request);
   void want_descriptor(const spec::PacketUnit& unit);
   Progress go_on(const spec::PacketUnit& unit, bool has_descriptor);
   Progress end_flush(const spec::PacketUnit& unit);
-  inline void execute(const Request& request);
+  [[gnu::always_inline]] inline void execute(const Request& request);
   void repeat(const Request& request);
   void refuse(const Request& request, uint8_t syndrome);
-  inline bool take_receive(const Request& request);
+  inline bool take_kept(const Request& request);
   void lose(const Request& request);
   static void lose_message(QueuePairParts& queue_pair);
   void drop(const spec::PacketUnit& unit);

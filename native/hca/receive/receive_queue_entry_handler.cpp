@@ -146,11 +146,6 @@ std::optional<uint8_t> ReceiveQueueEntryHandler::find(Key key) const {
   return std::nullopt;
 }
 
-void ReceiveQueueEntryHandler::forget(uint8_t place) {
-  keys_[place] = no_key;
-  filled_ &= ~(uint32_t{1} << place);
-}
-
 // In turn, so that an entry stays as long as possible.
 std::optional<uint8_t> ReceiveQueueEntryHandler::take_place() {
   if (!unreferenced_.any())
@@ -192,21 +187,6 @@ Refusal ReceiveQueueEntryHandler::load(const spec::ReceiveUnit& unit, const Pack
   for (unsigned index = 0; index < entry.scatter_count; ++index)
     entry.capacity += entry.scatter[index].length();
   return Refusal::none;
-}
-
-void ReceiveQueueEntryHandler::release(const Packet& packet) {
-  const uint8_t place = packet.receive_entry;
-  if (place == no_receive_entry)
-    return;
-  assert(references_[place] != 0);
-  // The last unit of a message ends after all its other units.
-  if (packet.last)
-    forget(place);
-  if (--references_[place] != 0)
-    return;
-  unreferenced_.set(place);
-  if (waiting_.any())
-    waker_.wake();
 }
 
 unsigned ReceiveQueueEntryHandler::references() const {

@@ -19,6 +19,7 @@
 #include "spec/parameters.h"
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -65,7 +66,7 @@ public:
   const ReceiveEntry& entry(uint8_t place) const { return entries_[place]; }
 
   // The unit of this packet has ended. No effect if it has no receive entry.
-  void release(const Packet& packet);
+  inline void release(const Packet& packet);
 
   // Waker for a free place that a queue pair waits for: this block.
   void on_released(Waker waker) { waker_ = waker; }
@@ -95,7 +96,8 @@ private:
   inline void forget(uint8_t place);
   inline std::optional<uint8_t> take_place();
   inline std::optional<uint32_t> entry_pages(const spec::ReceiveUnit& unit);
-  inline spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet, ReceiveEntry& entry);
+  [[gnu::always_inline]] inline spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet,
+                                                   ReceiveEntry& entry);
 
   QueueReader reader_;
   PacketMemory& packets_;
@@ -117,5 +119,25 @@ private:
   uint8_t taken_ = places - 1; // the place taken last
   Waker waker_;
 };
+
+inline void ReceiveQueueEntryHandler::forget(uint8_t place) {
+  keys_[place] = no_key;
+  filled_ &= ~(uint32_t{1} << place);
+}
+
+inline void ReceiveQueueEntryHandler::release(const Packet& packet) {
+  const uint8_t place = packet.receive_entry;
+  if (place == no_receive_entry)
+    return;
+  assert(references_[place] != 0);
+  // The last unit of a message ends after all its other units.
+  if (packet.last)
+    forget(place);
+  if (--references_[place] != 0)
+    return;
+  unreferenced_.set(place);
+  if (waiting_.any())
+    waker_.wake();
+}
 
 } // namespace fpga_verbs::hca

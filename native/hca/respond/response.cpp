@@ -275,10 +275,11 @@ void Response::fail_read(const spec::AnswerUnit& unit, Syndrome syndrome) {
 
 void Response::send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
                     const wire::PacketFields& fields, uint32_t payload_bytes, uint16_t handle) {
-  packets_.place(handle,
-                 wire::build_packet(packets_.bytes(handle) + spec::packet_headroom,
-                                    templates_.of(unit.queue_pair_number(), control), fields, payload_bytes));
+  PacketTemplates::Template& packet_template = templates_.of(unit.queue_pair_number(), control);
+  packets_.place(handle, wire::build_packet(packets_.bytes(handle) + spec::packet_headroom, packet_template,
+                                            fields, payload_bytes));
   Packet& packet = packets_[handle];
+  packet.elsewhere = packet_template.elsewhere;
   packet.payload = spec::packet_headroom;
   packet.payload_bytes = static_cast<uint16_t>(payload_bytes);
   packet.port = static_cast<uint8_t>(control.port());

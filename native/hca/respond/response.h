@@ -51,11 +51,12 @@ private:
   inline bool build();
   bool resume_arrived();
   bool has_data(uint16_t list, const spec::AnswerUnit& unit);
-  inline bool work_on(const spec::AnswerUnit& unit, uint16_t handle, bool is_superseded);
+  [[gnu::always_inline]] inline bool work_on(const spec::AnswerUnit& unit, uint16_t handle,
+                                             bool is_superseded);
   inline bool is_superseded(uint16_t list, const spec::AnswerUnit& unit);
   KeyAccess next_access(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair);
-  inline bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair,
-                              uint16_t handle);
+  [[gnu::always_inline]] inline bool build_packet_of(const spec::AnswerUnit& unit,
+                                                     const QueuePairParts& queue_pair, uint16_t handle);
   inline uint8_t acknowledge_syndrome(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair);
   bool build_read(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle);
   void fail_read(const spec::AnswerUnit& unit, spec::Syndrome syndrome);

@@ -168,7 +168,7 @@ bool QueuePairFetch::resume(unsigned underlying_function, uint32_t queue_pair_nu
   if (!schedule_requests_.has_credit())
     return false;
   if (const auto now = standing(underlying_function, queue_pair_number))
-    schedule(underlying_function, queue_pair_number, *now, now->requester);
+    schedule(underlying_function, queue_pair_number, *now, now->requester());
   return true;
 }
 
@@ -178,11 +178,7 @@ std::optional<QueuePairFetch::Standing> QueuePairFetch::standing(unsigned underl
   QueuePairParts* const found = queue_pairs_.parts(underlying_function, queue_pair_number);
   if (found == nullptr || found->control.destroying() != 0)
     return std::nullopt;
-  return Standing{.control = found->control,
-                  .progress = found->completion,
-                  .requester = found->requester,
-                  .transport = found->transport(),
-                  .entries = 1 << found->control.send_queue_log2()};
+  return Standing(*found);
 }
 
 void QueuePairFetch::take_done(const spec::ScheduleDone& done) {
@@ -211,13 +207,13 @@ void QueuePairFetch::take_notice(const spec::PostNotice& notice) {
   const auto now = standing(function, number);
   if (!now)
     return;
-  SendQueueState& requester = now->requester;
+  SendQueueState& requester = now->requester();
   if (notice.slot() == static_cast<uint32_t>(spec::DoorbellSlot::stop)) {
     requester.set_stopped(1);
     return;
   }
   const uint32_t sequence_number = notice.send_queue_sequence_number();
-  if (sequence_distance(requester.next(), sequence_number) >= now->entries) {
+  if (sequence_distance(requester.next(), sequence_number) >= now->entries()) {
     fail(function, number, Refusal::sequence_out_of_range, sequence_number);
     return;
   }
@@ -233,11 +229,11 @@ void QueuePairFetch::take_progress(const spec::QueuePairNotice& notice) {
   const auto now = standing(function, number);
   if (!now)
     return;
-  SendQueueState& requester = now->requester;
-  TransportRequester& sent = now->transport.requester();
-  const TransportCompletion& completion = now->transport.completion();
+  SendQueueState& requester = now->requester();
+  TransportRequester& sent = now->transport().requester();
+  const TransportCompletion& completion = now->transport().completion();
   if (sent.retry_epoch() != completion.retry_epoch()) {
-    const uint32_t oldest = now->progress.acknowledged();
+    const uint32_t oldest = now->progress().acknowledged();
     const int again = sequence_distance(oldest, requester.next());
     sent.set_retry_epoch(completion.retry_epoch());
     sent.set_send_sequence_number(sent.send_sequence_number() - static_cast<uint32_t>(again));
@@ -265,7 +261,7 @@ void QueuePairFetch::decide(const spec::KickUnit& kick, const std::optional<Stan
     give_back(kick);
     return;
   }
-  SendQueueState& requester = now->requester;
+  SendQueueState& requester = now->requester();
   switch (judge(kick, *now, requester)) {
   case Verdict::execute:
     execute(kick, *now, requester);
@@ -289,7 +285,7 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
   const int ahead = sequence_distance(requester.next(), kick.send_queue_sequence_number());
   if (ahead < 0)
     return Verdict::stale;
-  if (ahead >= standing.entries)
+  if (ahead >= standing.entries())
     return Verdict::out_of_range;
   if (kick.origin() == KickOrigin::send_queue_mode)
     return Verdict::hand_back;
@@ -303,7 +299,7 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
 #endif
     in_turn = in_turn && !owes(requester);
   }
-  if (!in_turn || !may_send(standing.control, requester, kick.send_queue_sequence_number()))
+  if (!in_turn || !may_send(standing.control(), requester, kick.send_queue_sequence_number()))
     return Verdict::hand_back;
   PhysicalCollectBuffer& pcb = buffers_[kick.physical_collect_buffer()];
   pcb.execution.message_length = send_message_length(pcb);
@@ -318,10 +314,10 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
 spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
                                     const SendQueueState& requester) {
   using spec::SendHold;
-  const spec::QueuePairControl& control = standing.control;
-  const TransportPath path = standing.transport.path();
-  const TransportRequester& sent = standing.transport.requester();
-  const TransportCompletion& completion = standing.transport.completion();
+  const spec::QueuePairControl& control = standing.control();
+  const TransportPath path = standing.transport().path();
+  const TransportRequester& sent = standing.transport().requester();
+  const TransportCompletion& completion = standing.transport().completion();
   if (status_in(control) != CompletionStatus::success ||
       control.service_type() != spec::ServiceType::reliable_connection)
     return SendHold::none;
@@ -331,7 +327,8 @@ spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Stan
   const spec::CommandHeader& header = pcb.header();
   // A retry would execute it once more, after later work requests.
   if (is_local_operation(header.opcode()))
-    return standing.progress.acknowledged() == requester.next() ? SendHold::none : SendHold::local_operation;
+    return standing.progress().acknowledged() == requester.next() ? SendHold::none
+                                                                  : SendHold::local_operation;
   const uint32_t outstanding = (sent.read_atomic_issued() - completion.read_atomic_answered()) & 0xff;
   if (header.fence() != 0 && outstanding != 0)
     return SendHold::fence;
@@ -362,12 +359,12 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Send
     requester.set_posted(sequence_number);
   keep_up(requester);
   PhysicalCollectBuffer& pcb = buffers_[kick.physical_collect_buffer()];
-  kick.set_status(status_in(standing.control));
+  kick.set_status(status_in(standing.control()));
   if (kick.status() == CompletionStatus::success)
-    kick.set_status(check_send_work_request(pcb, standing.control));
-  const bool is_datagram = standing.control.service_type() == spec::ServiceType::unreliable_datagram;
+    kick.set_status(check_send_work_request(pcb, standing.control()));
+  const bool is_datagram = standing.control().service_type() == spec::ServiceType::unreliable_datagram;
   const AddressHandles::Entry* const address =
-      is_datagram ? find_address(kick, pcb, standing.control) : nullptr;
+      is_datagram ? find_address(kick, pcb, standing.control()) : nullptr;
   if (kick.status() == CompletionStatus::success && is_datagram && address == nullptr)
     kick.set_status(CompletionStatus::local_queue_pair_operation_error);
   // The queue pair enters error when completion reaches this work request: earlier ones may succeed. A
@@ -375,7 +372,7 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Send
   if (kick.status() != CompletionStatus::success &&
       kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
-  plan(kick, standing.transport, pcb);
+  plan(kick, standing.transport(), pcb);
   if (address != nullptr)
     pcb.execution.destination = address->address_vector;
   executions_.hand_over(kick);
@@ -444,14 +441,14 @@ void QueuePairFetch::give_back(const spec::KickUnit& kick) {
 void QueuePairFetch::schedule(unsigned underlying_function, uint32_t queue_pair_number,
                               const Standing& standing, SendQueueState& requester) {
   if (requester.scheduled() != 0 || requester.stopped() != 0 || !has_unfetched(requester) ||
-      requester.hold() != spec::SendHold::none || !may_send(standing.control, requester, requester.next()) ||
-      !queue_pairs_.pin(queue_pair_number))
+      requester.hold() != spec::SendHold::none ||
+      !may_send(standing.control(), requester, requester.next()) || !queue_pairs_.pin(queue_pair_number))
     return;
   requester.set_scheduled(1);
   spec::ScheduleRequest request;
   request.set_queue_pair_number(queue_pair_number);
   request.set_underlying_function(underlying_function);
-  request.set_quality_of_service_level(standing.control.quality_of_service_level());
+  request.set_quality_of_service_level(standing.control().quality_of_service_level());
   schedule_requests_.push(request);
 }
 

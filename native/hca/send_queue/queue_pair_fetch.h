@@ -62,12 +62,17 @@ private:
   enum class Verdict : uint8_t { execute, stale, hand_back, out_of_range };
   // The requester part, which is changed, and what is needed of the others; good for one data unit, which
   // looks for no other queue pair.
-  struct Standing {
-    const spec::QueuePairControl& control;
-    const SendQueueProgress& progress;
-    SendQueueState& requester;
-    TransportContext transport;
-    int entries = 0; // of the send queue
+  class Standing {
+  public:
+    explicit Standing(QueuePairParts& queue_pair) : queue_pair_(&queue_pair) {}
+    const spec::QueuePairControl& control() const { return queue_pair_->control; }
+    const SendQueueProgress& progress() const { return queue_pair_->completion; }
+    SendQueueState& requester() const { return queue_pair_->requester; }
+    TransportContext transport() const { return queue_pair_->transport(); }
+    int entries() const { return 1 << control().send_queue_log2(); } // of the send queue
+
+  private:
+    QueuePairParts* queue_pair_;
   };
 
   inline std::optional<Standing> standing(unsigned underlying_function, uint32_t queue_pair_number);
@@ -80,13 +85,14 @@ private:
   inline bool take_started();
   inline bool decide_next();
   inline void decide(const spec::KickUnit& kick);
-  inline void decide(const spec::KickUnit& kick, const std::optional<Standing>& now);
+  [[gnu::always_inline]] inline void decide(const spec::KickUnit& kick, const std::optional<Standing>& now);
   void take_progress(const spec::QueuePairNotice& notice);
 
   inline Verdict judge(const spec::KickUnit& kick, const Standing& standing, SendQueueState& requester);
   inline static spec::SendHold hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
                                     const SendQueueState& requester);
-  inline void execute(spec::KickUnit kick, const Standing& standing, SendQueueState& requester);
+  [[gnu::always_inline]] inline void execute(spec::KickUnit kick, const Standing& standing,
+                                             SendQueueState& requester);
   inline const AddressHandles::Entry* find_address(const spec::KickUnit& kick,
                                                    const PhysicalCollectBuffer& pcb,
                                                    const spec::QueuePairControl& control) const;

@@ -17,12 +17,22 @@ public:
       : counters_(counters), host_(host), translation_(translation), events_(events) {}
 
   // Reads a table's memory from byte `offset` on, without crossing a page. False: not mapped, or unreachable.
-  bool read(unsigned underlying_function, uint32_t table, uint64_t offset, void* destination, size_t bytes);
+  bool read(unsigned underlying_function, uint32_t table, uint64_t offset, void* destination, size_t bytes) {
+    const auto address = translation_.translate(table, offset);
+    return address && read(underlying_function, *address, destination, bytes);
+  }
 
   // Reads at a DMA address. False: unreachable.
-  bool read(unsigned underlying_function, uint64_t address, void* destination, size_t bytes);
+  bool read(unsigned underlying_function, uint64_t address, void* destination, size_t bytes) {
+    if (host_.read(underlying_function, address, destination, bytes) == DmaStatus::ok) [[likely]]
+      return true;
+    report_fault(underlying_function, address);
+    return false;
+  }
 
 private:
+  void report_fault(unsigned underlying_function, uint64_t address);
+
   Counters& counters_;
   HostPort& host_;
   MemoryTranslation& translation_;

@@ -26,25 +26,8 @@ bool has_sound_list(const spec::CommandHeader& header) {
 
 } // namespace
 
-std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb) {
-  const spec::CommandHeader& header = pcb.header();
-  const uint32_t entries = header.inline_data() != 0 ? 0 : header.length() / spec::GatherEntry::bytes;
-  return {reinterpret_cast<const spec::GatherEntry*>(pcb.data.data() + spec::CommandHeader::bytes), entries};
-}
-
 const spec::BindEntry& binding_of(const PhysicalCollectBuffer& pcb) {
   return *reinterpret_cast<const spec::BindEntry*>(pcb.data.data() + spec::CommandHeader::bytes);
-}
-
-uint64_t send_message_length(const PhysicalCollectBuffer& pcb) {
-  if (is_local_operation(pcb.header().opcode()))
-    return 0;
-  if (pcb.header().inline_data() != 0)
-    return pcb.header().length();
-  uint64_t length = 0;
-  for (const spec::GatherEntry& entry : gather_list(pcb))
-    length += entry.length();
-  return length;
 }
 
 spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,

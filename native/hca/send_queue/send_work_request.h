@@ -34,13 +34,26 @@ constexpr bool takes_receive(spec::Opcode opcode) {
 }
 
 // The gather list; for a READ or atomic, the scatter list of the answer.
-std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb);
+inline std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb) {
+  const spec::CommandHeader& header = pcb.header();
+  const uint32_t entries = header.inline_data() != 0 ? 0 : header.length() / spec::GatherEntry::bytes;
+  return {reinterpret_cast<const spec::GatherEntry*>(pcb.data.data() + spec::CommandHeader::bytes), entries};
+}
 
 // The payload of bind_memory_window.
 const spec::BindEntry& binding_of(const PhysicalCollectBuffer& pcb);
 
 // Bytes that the message carries: inline data, or the length of the list; 0 if nothing is sent.
-uint64_t send_message_length(const PhysicalCollectBuffer& pcb);
+inline uint64_t send_message_length(const PhysicalCollectBuffer& pcb) {
+  if (is_local_operation(pcb.header().opcode()))
+    return 0;
+  if (pcb.header().inline_data() != 0)
+    return pcb.header().length();
+  uint64_t length = 0;
+  for (const spec::GatherEntry& entry : gather_list(pcb))
+    length += entry.length();
+  return length;
+}
 
 // Whether its fields are consistent and its queue pair can execute it: success, or the status with which it
 // completes (InfiniBand volume 1, 10.8.2 and 11.6.2).

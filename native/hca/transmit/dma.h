@@ -54,14 +54,14 @@ private:
 
   inline std::optional<uint16_t> buffer_for_packet();
   inline bool pass();
-  inline Progress begin(const spec::KickUnit& kick, uint16_t packet);
+  [[gnu::always_inline]] inline Progress begin(const spec::KickUnit& kick, uint16_t packet);
   inline bool take_command();
   inline bool resume_waiting();
   bool resume_arrived();
   bool has_data(uint16_t list);
   inline bool serve();
   inline Progress serve_train(uint16_t list, uint16_t packet);
-  inline Progress work_on(const spec::KickUnit& kick, uint16_t packet);
+  [[gnu::always_inline]] inline Progress work_on(const spec::KickUnit& kick, uint16_t packet);
   inline Progress gather_together(const spec::KickUnit& kick, uint32_t most, uint32_t& gathered);
   inline bool hand_over(const spec::KickUnit& kick, const Execution& execution, uint16_t packet, bool first);
   void hand_over_last(const spec::KickUnit& kick, uint16_t packet, bool first);

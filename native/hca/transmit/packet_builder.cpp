@@ -185,7 +185,7 @@ PacketBuilder::Message PacketBuilder::message_of(const spec::PacketUnit& unit, Q
   const spec::CommandHeader& header = pcb.header();
   const spec::QueuePairControl& control = queue_pair.control;
   const spec::ServiceType service = control.service_type();
-  wire::PacketTemplate& packet_template =
+  PacketTemplates::Template& packet_template =
       service == spec::ServiceType::unreliable_datagram
           ? templates_.of(unit.queue_pair_number(), control, pcb.execution.destination,
                           header.destination_queue_pair())
@@ -217,6 +217,7 @@ void PacketBuilder::build(const Message& message, const spec::PacketUnit& unit) 
   if (spec::traits_of(fields.opcode).extended_headers != 0)
     fill_extended(fields, header, execution, uint64_t{packet.number} * message.mtu);
   packet.port = message.port;
+  packet.elsewhere = message.packet_template.elsewhere;
   packet.cause = message.cause;
   packet.cause.packet = packet.number;
   if (message.service == spec::ServiceType::unreliable_datagram) {

@@ -47,7 +47,7 @@ private:
   struct Message {
     const PhysicalCollectBuffer& pcb;
     QueuePairParts& queue_pair;
-    wire::PacketTemplate& packet_template;
+    PacketTemplates::Template& packet_template;
     wire::PacketCause cause;
     uint32_t mtu;
     uint8_t port;
@@ -57,10 +57,10 @@ private:
   inline bool can_work();
   inline bool take_packet();
   inline bool serve();
-  inline void work_on(const spec::PacketUnit& unit);
+  [[gnu::always_inline]] inline void work_on(const spec::PacketUnit& unit);
   inline Message message_of(const spec::PacketUnit& unit, QueuePairParts& queue_pair);
   void drop(const spec::PacketUnit& unit);
-  inline void end_message(const spec::PacketUnit& unit);
+  [[gnu::always_inline]] inline void end_message(const spec::PacketUnit& unit);
   inline size_t send_together(const Message& message, std::span<const spec::PacketUnit> train);
   inline void build(const Message& message, const spec::PacketUnit& unit);
   inline void note_built(const Message& message, const spec::PacketUnit& unit);

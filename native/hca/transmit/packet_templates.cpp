@@ -1,6 +1,9 @@
 #include "hca/transmit/packet_templates.h"
 
 #include "hca/queue_pair/transport_context.h"
+#include "link/address.h"
+
+#include <span>
 
 namespace fpga_verbs::hca {
 
@@ -12,12 +15,21 @@ void PacketTemplates::connect(Entry& entry, uint32_t queue_pair_number,
       attributes_.source(control.underlying_function(), peer, control.partition_key_index());
   entry = {.connected = queue_pair_number,
            .version = attributes_.version(),
-           .packet_template = wire::make_packet_template(peer, source, path.number(), path.peer_number())};
+           .packet_template =
+               template_of(wire::make_packet_template(peer, source, path.number(), path.peer_number()))};
 }
 
-wire::PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
-                                          const spec::AddressVector& destination,
-                                          uint32_t destination_queue_pair) {
+// With where its packets go, so that the port need not look into each.
+PacketTemplates::Template PacketTemplates::template_of(const wire::PacketTemplate& made) const {
+  const std::span<const uint8_t> headers = std::span(made.request.wire).last(made.size);
+  const link::Address destination = link::destination_of(attributes_.link_layer(), headers);
+  return {made, attributes_.is_elsewhere(destination) ? destination : not_elsewhere};
+}
+
+PacketTemplates::Template& PacketTemplates::of(uint32_t queue_pair_number,
+                                               const spec::QueuePairControl& control,
+                                               const spec::AddressVector& destination,
+                                               uint32_t destination_queue_pair) {
   const wire::PacketSource source =
       attributes_.source(control.underlying_function(), destination, control.partition_key_index());
   Entry& entry = cache_[queue_pair_number % cached];
@@ -28,8 +40,8 @@ wire::PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec
              .destination_queue_pair = destination_queue_pair,
              .destination = destination,
              .source = source,
-             .packet_template =
-                 wire::make_packet_template(destination, source, queue_pair_number, destination_queue_pair)};
+             .packet_template = template_of(
+                 wire::make_packet_template(destination, source, queue_pair_number, destination_queue_pair))};
   return entry.packet_template;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/port/packet_memory.h"
 #include "hca/port/port_attributes.h"
 #include "spec/contexts.h"
 #include "wire/known_headers.h"
@@ -18,18 +19,22 @@ namespace fpga_verbs::hca {
 // datagram's template is rebuilt when its inputs have changed.
 class PacketTemplates {
 public:
+  struct Template : wire::PacketTemplate {
+    link::Address elsewhere = not_elsewhere; // as in the Packet
+  };
+
   explicit PacketTemplates(const PortAttributes& attributes) : attributes_(attributes), cache_(cached) {}
 
   // Packets from this queue pair to its peer. Valid until the next call.
-  wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control) {
+  Template& of(uint32_t queue_pair_number, const spec::QueuePairControl& control) {
     Entry& entry = cache_[queue_pair_number % cached];
     if (entry.connected != queue_pair_number || entry.version != attributes_.version()) [[unlikely]]
       connect(entry, queue_pair_number, control);
     return entry.packet_template;
   }
   // A datagram from this queue pair to another one. Valid until the next call.
-  wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
-                           const spec::AddressVector& destination, uint32_t destination_queue_pair);
+  Template& of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
+               const spec::AddressVector& destination, uint32_t destination_queue_pair);
 
   // The known headers of packets from the queue pair's peer, requests or responses, as long as
   // its template is valid. Null: nothing.
@@ -56,11 +61,12 @@ private:
     spec::AddressVector destination{};
     wire::PacketSource source{};
 
-    wire::PacketTemplate packet_template{};
+    Template packet_template{};
     std::array<wire::KnownHeaders, 2> from_peer{}; // of requests, of responses
   };
 
   void connect(Entry& entry, uint32_t queue_pair_number, const spec::QueuePairControl& control);
+  Template template_of(const wire::PacketTemplate& made) const;
 
   const PortAttributes& attributes_;
   std::vector<Entry> cache_; // by the low bits of the queue pair number
