@@ -70,9 +70,7 @@ public:
   void notify_port();
 
   // The clock tick at which an idle device has work; ~0: none.
-  uint64_t next_deadline() const {
-    return rested_ && deadline_ != 0 ? deadline_ : next_deadline_of_blocks();
-  }
+  uint64_t next_deadline() const { return rested_ && deadline_ != 0 ? deadline_ : next_deadline_of_blocks(); }
 
   // Resets the device: all state and all counters are as after construction, but for the numbers of
   // connections that were, which are in time-wait.

@@ -20,10 +20,10 @@ static_assert(block_count < 63); // as many as a mask of ready blocks takes
 
 // Calls `visit(name, block)` for each block and part that has the operation.
 template <class Blocks, class Visit>
-[[gnu::always_inline]] inline void for_each_block(Blocks& blocks, Visit visit){
+[[gnu::always_inline]] inline void for_each_block(Blocks& blocks, Visit visit) {
 #define FPGA_VERBS_VISIT(name, ...) visit(blocks.name, name##_number);
 #define FPGA_VERBS_VISIT_PART(name, ...) visit(blocks.name, block_count);
-    FPGA_VERBS_BLOCKS(FPGA_VERBS_VISIT, FPGA_VERBS_VISIT, FPGA_VERBS_VISIT_PART)
+  FPGA_VERBS_BLOCKS(FPGA_VERBS_VISIT, FPGA_VERBS_VISIT, FPGA_VERBS_VISIT_PART)
 #undef FPGA_VERBS_VISIT
 #undef FPGA_VERBS_VISIT_PART
 }

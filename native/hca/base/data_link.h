@@ -164,7 +164,7 @@ private:
   template <class Consumer> static Taken take_of(UnitTaker<DataUnit>* taker, const DataUnit& unit) {
     return static_cast<Consumer*>(taker)->take_at_once(unit);
   }
-  // What hand_over() calls is chosen when that changes, and not for each unit.
+  // hand_over() calls `take_`: it is chosen when the link fills or empties, and not for each unit.
   void look_whether_empty() { take_ = empty() && taker_ != nullptr ? take_of_taker_ : take_none; }
 
   void gather(const DataUnit& unit) {

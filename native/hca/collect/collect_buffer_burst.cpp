@@ -19,8 +19,8 @@ uint32_t command_bytes(const uint8_t* data) {
   return segments_needed(segment_0_in(data).length()) * spec::segment_bytes;
 }
 
-// What a PCB has collected after all lines of a command, in order, of which the first determines the unused
-// segments: as the last line alone leaves a trace in the mask (update_scoreboard).
+// A PCB's scoreboard, mask and DWORDs after all lines of a command, in order. The first line determines the
+// unused segments; only the last one leaves a trace in the mask (update_scoreboard).
 struct Collected {
   uint64_t scoreboard = 0;
   uint64_t scoreboard_mask = 0;

@@ -1,4 +1,4 @@
-// What is sent again: after a timeout, a gap, or an RNR NAK.
+// Completion repeats requests after a timeout, a gap, or an RNR NAK.
 #include "hca/base/transport_timers.h"
 #include "hca/complete/completion.h"
 

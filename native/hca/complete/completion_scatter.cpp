@@ -10,8 +10,8 @@ using spec::CompletionStatus;
 
 // Writes `bytes` of the answer, at `offset` in it, to the scatter list of the work request. Reads the list
 // again from the send queue, where it stays until the work request is complete.
-CompletionStatus Completion::scatter(const Subject& subject, const spec::MessageUnit& message, uint64_t offset,
-                                     const uint8_t* data, uint32_t bytes) {
+CompletionStatus Completion::scatter(const Subject& subject, const spec::MessageUnit& message,
+                                     uint64_t offset, const uint8_t* data, uint32_t bytes) {
   const uint32_t sequence_number = message.send_queue_sequence_number();
   if (!scattered_.valid || scattered_.queue_pair_number != subject.number ||
       scattered_.sequence_number != sequence_number) {
