@@ -19,7 +19,7 @@ uint32_t command_bytes(const uint8_t* data) {
   return segments_needed(segment_0_in(data).length()) * spec::segment_bytes;
 }
 
-// What a PCB has collected after all lines of a command, in order, of which the first determines the unused
+// A PCB's scoreboard after all lines of a command, in order, of which the first determines the unused
 // segments: as the last line alone leaves a trace in the mask (update_scoreboard).
 struct Collected {
   uint64_t scoreboard = 0;

@@ -138,7 +138,7 @@ private:
   std::array<Ring, spec::underlying_functions> rings_{};
 };
 
-// What the records of both types have in common.
+// The fields that the records of both types have.
 inline spec::KickRecord KickRecords::record_of(spec::KickRecordType type, const spec::KickUnit& unit,
                                                uint16_t virtual_collect_buffer, spec::Opcode opcode,
                                                uint64_t end) {
