@@ -136,7 +136,7 @@ export class Stalls {
 
 /** Queue pairs; one of them can be chosen. */
 export class QueuePairs {
-	/** @param choose is called with the number of the selected queue pair, or undefined */
+	/** @param choose gets the number of the selected queue pair, or undefined */
 	constructor(choose) {
 		this.choose = choose;
 		this.chosen = undefined;
@@ -214,5 +214,5 @@ export function showEvents({ events, lost }) {
 	while (list.children.length > mostEvents) list.lastElementChild.remove();
 	const note = $('#no-events');
 	note.hidden = lost === 0;
-	setText(note, `${lost} more were lost: they arrived faster than they were read.`);
+	setText(note, `${lost} more were lost: the page read too slowly.`);
 }
