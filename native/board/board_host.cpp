@@ -24,7 +24,8 @@ void store_in_order(uint8_t* destination, const uint8_t* source, size_t bytes) {
   const auto place = reinterpret_cast<uintptr_t>(destination);
   const uintptr_t aligned_end = (place + bytes) / double_word * double_word;
   if (aligned_end < place + double_word) {
-    std::memcpy(destination, source, bytes);
+    if (bytes != 0) // `source` may be null then
+      std::memcpy(destination, source, bytes);
     return;
   }
   const size_t last = aligned_end - double_word - place;
