@@ -24,8 +24,7 @@ void store_in_order(uint8_t* destination, const uint8_t* source, size_t bytes) {
   const auto place = reinterpret_cast<uintptr_t>(destination);
   const uintptr_t aligned_end = (place + bytes) / double_word * double_word;
   if (aligned_end < place + double_word) {
-    if (bytes != 0) // `source` may be null then
-      std::memcpy(destination, source, bytes);
+    std::memcpy(destination, source, bytes);
     return;
   }
   const size_t last = aligned_end - double_word - place;

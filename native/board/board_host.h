@@ -61,7 +61,8 @@ private:
 
   // Fast path: an access to contiguous memory that is fully permitted. Null: use the slow path.
   uint8_t* at_once(unsigned underlying_function, uint64_t address, size_t bytes, DmaRights right) {
-    if (faults_.any() || underlying_function >= domains_.size() || domains_[underlying_function] == nullptr)
+    if (faults_.any() || underlying_function >= domains_.size() || domains_[underlying_function] == nullptr ||
+        bytes == 0)
       return nullptr;
     IommuDomain& domain = *domains_[underlying_function];
     if (uint8_t* const memory = domain.find(address, bytes, right)) [[likely]]

@@ -175,13 +175,14 @@ inline void KickRecords::kicked(const spec::KickUnit& unit, uint16_t virtual_col
 }
 
 inline void KickRecords::write(unsigned underlying_function, spec::KickRecord& record, uint8_t* place) {
-  if (on_[underlying_function] == ring_on) [[likely]]
+  if (on_[underlying_function] == ring_on) [[likely]] {
     write_to_ring(underlying_function, record, place != nullptr ? place : expect(underlying_function));
-  else if (on_[underlying_function] == watched) {
-    const spec::KickRecord seen = record;
+  } else if (on_[underlying_function] == watched) {
+    const spec::KickRecord seen = record; // a copy, so that the record above need not be in memory
     watch_->kick_record(seen);
-  } else
+  } else {
     write_everywhere(record, place);
+  }
 }
 
 inline void KickRecords::write_to_ring(unsigned underlying_function, spec::KickRecord& record,
