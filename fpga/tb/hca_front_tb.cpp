@@ -1,6 +1,7 @@
 // hca_front as a host sees it: the identity page, registers, commands that are written by AXI in pieces and
-// in any order and leave the stream byte by byte as written; kick records and a queuing structure in host
-// memory; resets; finally the mapping table of lanes in host memory. Arguments: seed, commands.
+// in any order and leave the stream byte by byte as written; commands whose queue pairs are gone; kick
+// records and a queuing structure in host memory; resets; finally the mapping table of lanes in host memory.
+// Arguments: seed, commands.
 //
 // The shape (BEAT_BYTES and the other parameters) is passed to Verilator and, by the same names, to this
 // file.
@@ -9,6 +10,7 @@
 #include "hca_front_control.h"
 #include "hca_front_host_memory.h"
 #include "hca_front_lane_map.h"
+#include "hca_front_queue_pairs.h"
 #include "hca_front_resets.h"
 #include "spec/registers.h"
 
@@ -38,6 +40,7 @@ public:
     control_registers.close_and_open();
     host_memory.queue();
     control_registers.inspect();
+    QueuePairCases(*this).release_stale();
     begin_rings();
     slave().set_latency(slow); // Several writes of the device are under way.
     for (uint32_t number = 0; number < commands; ++number) {
