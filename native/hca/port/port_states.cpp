@@ -5,11 +5,12 @@
 namespace fpga_verbs::hca {
 
 PortStates::PortStates(const HcaParameters& parameters, const PortAttributes& attributes, EventPort& events)
-    : parameters_(parameters), attributes_(attributes), events_(events), told_(attributes.active_ports()) {}
+    : parameters_(parameters), attributes_(attributes), events_(events),
+      reported_(attributes.active_ports()) {}
 
-void PortStates::tell() {
+void PortStates::report_changes() {
   const unsigned active = attributes_.active_ports();
-  const unsigned changed = std::exchange(told_, active) ^ active;
+  const unsigned changed = std::exchange(reported_, active) ^ active;
   for (unsigned port = 1; port <= parameters_.ports; ++port)
     if ((changed & PortAttributes::bit(port)) != 0)
       report(port, (active & PortAttributes::bit(port)) != 0 ? spec::EventType::port_active

@@ -14,18 +14,18 @@ public:
 
   // Checks for a change.
   void look() {
-    if (attributes_.active_ports() != told_) [[unlikely]]
-      tell();
+    if (attributes_.active_ports() != reported_) [[unlikely]]
+      report_changes();
   }
 
 private:
-  void tell();
+  void report_changes();
   void report(unsigned port, spec::EventType type);
 
   const HcaParameters& parameters_;
   const PortAttributes& attributes_;
   EventPort& events_;
-  unsigned told_; // the ports that are active, as PortAttributes gives them
+  unsigned reported_; // the ports that are active, as PortAttributes gives them
 };
 
 } // namespace fpga_verbs::hca
