@@ -22,6 +22,7 @@ const script = path.join(root, 'test/counts/javascript.mjs');
 export const operations = {
   send: { what: 'SEND 64 B, half of a round trip', times: 1000, units: 1 },
   write: { what: 'WRITE 64 B, posted one by one', times: 1000, units: 1 },
+  write_posts: { what: 'WRITE 64 B, sixteen posted before one poll', times: 100, units: 16 },
   write_burst: { what: 'WRITE 64 B, sixteen stored before one fence', times: 100, units: 16 },
   read: { what: 'READ 64 B', times: 1000, units: 1 },
   atomic: { what: 'fetch and add', times: 1000, units: 1 },

@@ -5,6 +5,7 @@
 #include "addon/emulated_board.h"
 #include "addon/foreign_memory.h"
 #include "addon/interrupt.h"
+#include "addon/loop_preparation.h"
 #include "addon/served_board.h"
 #include "addon/watch.h"
 
@@ -25,6 +26,7 @@ void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_b
   data->served_board = Napi::Persistent(ServedBoard::define(env));
   data->watch = Napi::Persistent(Watch::define(env));
   data->resizable = resizable_getter(env);
+  run_boards_before_waits(env);
   exports.Set("EmulatedBoard", EmulatedBoard::define(env));
   exports.Set("openServed", Napi::Function::New<open_served>(env, "openServed"));
   exports.Set("lookAtServed", Napi::Function::New<look_at_served>(env, "lookAtServed"));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "addon/open_function.h"
-#include "addon/uv_poll.h"
+#include "addon/uv_handles.h"
 
 #include <napi.h>
 

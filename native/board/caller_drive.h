@@ -23,19 +23,19 @@ public:
 
   CallerDrive(typename Parts::Device& device, typename Parts::Ring& ring, const typename Parts::Clock& clock,
               Wakeups& wakeups)
-      : device_(device), ring_(ring), clock_(clock), wakeups_(wakeups) {}
+      : device_(device), ring_(ring), clock_(clock), wakeups_(wakeups), a_while_(clock.ticks(Parts::a_while)) {}
 
   // Runs the device on the calling thread; returns whether it did any work.
   bool drive() {
-    if (!visited_.load(std::memory_order_relaxed))
-      visited_.store(true, std::memory_order_relaxed);
+    visit();
     return Parts::collect([this] { return work(Parts::work_of_a_caller); }) == Outcome::worked;
   }
 
   void attend(Attendance attendance) {
     switch (attendance) {
     case Attendance::drive:
-      drive();
+      visit();
+      work(Parts::work_of_a_caller);
       return;
     case Attendance::wake:
       wakeups_.leave(Wakeups::at_once);
@@ -46,14 +46,33 @@ public:
     }
   }
 
+  // Leaves a command to the caller's next call or, if that does not come in a while, to the thread. False: the
+  // caller has to run the device now, because the thread lately had to take a command, as of a program that
+  // polls its memory and not its completion queue.
+  bool leave_command() {
+    if (const unsigned at_once = commands_at_once_.load(std::memory_order_relaxed); at_once != 0) [[unlikely]] {
+      commands_at_once_.store(at_once - 1, std::memory_order_relaxed);
+      return false;
+    }
+    wakeups_.leave(in_a_while());
+    return true;
+  }
+
   // Handles a poll, including a packet that the link may not have reported yet.
   bool poll(bool has_arrived) {
     if (has_arrived)
-      wakeups_.note([] {}); // the next line sees to it
-    return drive();
+      wakeups_.note([] {}); // the next lines see to it
+    visit();
+    return Parts::collect([this] { return is_due() ? work(Parts::work_of_a_caller) : Outcome::idle; }) ==
+           Outcome::worked;
   }
 
-  void begin_exclusive() { lock_.lock(); }
+  // What the caller stored before its change is done before it.
+  void begin_exclusive() {
+    if (ring_.arriving())
+      drive();
+    lock_.lock();
+  }
   void end_exclusive() {
     wakeups_.set_deadline(device_.next_deadline());
     lock_.unlock();
@@ -72,14 +91,25 @@ public:
           wakeups_.sleep(until, clock_);
       } else if (visited_.exchange(false, std::memory_order_relaxed) && until != Wakeups::at_once) {
         earliest = in_a_while();
-      } else if (Parts::collect([this] { return work(Parts::work_of_the_thread); }) == Outcome::missed) {
-        leave_to_holder();
+      } else {
+        if (ring_.arriving())
+          commands_at_once_.store(Parts::commands_at_once, std::memory_order_relaxed);
+        if (Parts::collect([this] { return work(Parts::work_of_the_thread); }) == Outcome::missed)
+          leave_to_holder();
       }
     }
   }
 
 private:
   enum class Outcome : uint8_t { missed, idle, worked }; // missed: another thread has the device
+
+  void visit() {
+    if (!visited_.load(std::memory_order_relaxed))
+      visited_.store(true, std::memory_order_relaxed);
+  }
+
+  // Whether the device has anything to do now.
+  bool is_due() const { return ring_.arriving() || wakeups_.noted() || wakeups_.is_due(clock_); }
 
   // Rule 3: the thread that clears the left-over work does it.
   Outcome work(uint64_t limit) {
@@ -111,7 +141,7 @@ private:
       wakeups_.sleep(until, clock_);
   }
 
-  uint64_t in_a_while() const { return clock_.now() + clock_.ticks(Parts::a_while); }
+  uint64_t in_a_while() const { return clock_.now() + a_while_; }
 
   // The clock tick at which the thread must work if no caller does. Not before `earliest`, except for work
   // that is due at once.
@@ -124,8 +154,10 @@ private:
   typename Parts::Ring& ring_;
   const typename Parts::Clock& clock_;
   Wakeups& wakeups_;
+  const uint64_t a_while_; // clock ticks
   BasicBoardLock<Platform> lock_;
   typename Platform::template Atomic<bool> visited_{false}; // by a caller, since the thread looked last
+  typename Platform::template Atomic<unsigned> commands_at_once_{0}; // that callers do not leave
 };
 
 } // namespace fpga_verbs::board

@@ -1,6 +1,7 @@
 #include "board/emulated_function.h"
 
 #include "board/emulated_board.h"
+#include "board/neighbors.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -81,7 +82,11 @@ void EmulatedFunction::store_command(unsigned bar, uint64_t offset, const void* 
 void EmulatedFunction::fence() {
   if (write_combining_)
     write_combining_->fence();
-  progress_.posted();
+  Neighbors& neighbors = Neighbors::here();
+  if (neighbors.leaves_commands() && progress_.leave_command())
+    neighbors.leave(board_);
+  else
+    progress_.posted();
 }
 
 bool EmulatedFunction::advance() { return board_->advance(); }

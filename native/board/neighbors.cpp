@@ -15,6 +15,17 @@ void Neighbors::make() {
   here_ = &neighbors;
 }
 
+void Neighbors::leave(const std::shared_ptr<EmulatedBoard>& board) {
+  if (boards_.empty() || boards_.back().owner_before(board) || board.owner_before(boards_.back()))
+    boards_.emplace_back(board);
+  if (++commands_ % most_commands == 0)
+    run();
+}
+
+bool Neighbors::run_boards() {
+  return collect([] { return true; });
+}
+
 void Neighbors::drive_neighbors() {
   size_t next = 0;
   for (; next < boards_.size() && next < most_drives; ++next)

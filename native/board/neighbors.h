@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -7,11 +8,18 @@ namespace fpga_verbs::board {
 
 class EmulatedBoard;
 
-// The boards to which a calling thread has passed work while it ran its own. The thread runs them too, after
-// it has released all locks, so that two boards of one thread wait for no other thread. If the work is too
-// much for one call, the next call or the boards' own threads continue it.
+// The boards that a calling thread still has to run: those for which it has left commands, and those to which
+// it has passed work while it ran others. The thread runs them with its next call, after it has
+// released all locks, so that two boards of one thread wait for no other thread. If the work is too much for
+// one call, the next call or the boards' own threads continue it.
 class Neighbors {
 public:
+  // Commands that a thread leaves before it runs the boards.
+  static constexpr unsigned most_commands = 16;
+
+  // Commands that a thread does not leave after it polled behind a single one.
+  static constexpr unsigned commands_at_once = 256;
+
   // The instance of this thread.
   static Neighbors& here() {
     if (here_ == nullptr) [[unlikely]]
@@ -23,12 +31,14 @@ public:
   bool collects() const { return collects_; }
   void add(std::weak_ptr<EmulatedBoard> board) { boards_.push_back(std::move(board)); }
 
-  // Runs a board with `drive`, then its neighbors. A nested call only runs `drive`. Returns the result of
-  // `drive`.
+  // Runs the boards that are left, a board with `drive`, then its neighbors. A nested call only runs `drive`.
+  // Returns the result of `drive`.
   template <class Drive> auto collect(Drive&& drive) {
     if (collects_)
       return drive();
     collects_ = true;
+    if (!boards_.empty())
+      drive_neighbors();
     const auto outcome = drive();
     if (!boards_.empty())
       drive_neighbors();
@@ -36,14 +46,38 @@ public:
     return outcome;
   }
 
+  // Whether the caller leaves the command that it posts, because it probably posts more before it polls.
+  bool leaves_commands() {
+    if (at_once_ == 0)
+      return true;
+    --at_once_;
+    return false;
+  }
+
+  // Leaves a command of a board to the next call.
+  void leave(const std::shared_ptr<EmulatedBoard>& board);
+
+  // The caller polls. A program that polls after each command gains nothing if the device waits for the poll.
+  void polls() {
+    if (commands_ == 1)
+      at_once_ = commands_at_once;
+    commands_ = 0;
+  }
+
+  // Runs the boards that are left. False: there are none.
+  bool run() { return !boards_.empty() && run_boards(); }
+
 private:
   static void make();
+  bool run_boards();
   void drive_neighbors();
 
   // A pointer needs no guard of its construction at each use.
   static inline constinit thread_local Neighbors* here_ = nullptr;
 
   std::vector<std::weak_ptr<EmulatedBoard>> boards_;
+  unsigned commands_ = 0; // left since the last poll
+  unsigned at_once_ = 0;  // commands that will not be left
   bool collects_ = false;
 };
 

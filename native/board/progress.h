@@ -23,6 +23,10 @@ public:
   // Called after a message was put into the ring.
   virtual void posted() = 0;
 
+  // Called instead, after a command, by a caller that leaves it to its thread's next call (Neighbors). False:
+  // the device does not wait for that.
+  virtual bool leave_command() { return false; }
+
   // Makes the device consume messages because the ring is full.
   virtual void make_room() = 0;
 
@@ -67,6 +71,7 @@ public:
   SharedProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock, Wakeups& wakeups);
   ~SharedProgress() override;
   void posted() override;
+  bool leave_command() override;
   void make_room() override;
   bool poll(bool has_arrived) override;
   void attend(Attendance attendance) override;
@@ -79,6 +84,8 @@ private:
     using Device = DeviceSide;
     using Ring = TransactionRing;
     using Clock = HostClock;
+    // Commands that callers pass to the device at once after the thread had to take one that was left.
+    static constexpr unsigned commands_at_once = 1024;
     // Units of work that a caller does before it leaves the rest to the thread: enough for any batch, and
     // well under a millisecond.
     static constexpr uint64_t work_of_a_caller = 1024;

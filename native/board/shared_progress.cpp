@@ -17,12 +17,19 @@ SharedProgress::~SharedProgress() {
 
 void SharedProgress::posted() { drive_.drive(); }
 
+bool SharedProgress::leave_command() { return drive_.leave_command(); }
+
 void SharedProgress::make_room() {
   if (!drive_.drive())
     sched_yield(); // another thread has the device
 }
 
-bool SharedProgress::poll(bool has_arrived) { return drive_.poll(has_arrived); }
+bool SharedProgress::poll(bool has_arrived) {
+  Neighbors& neighbors = Neighbors::here();
+  neighbors.polls();
+  const bool worked = neighbors.run(); // they may have had something for this board
+  return drive_.poll(has_arrived) || worked;
+}
 
 void SharedProgress::attend(Attendance attendance) { drive_.attend(attendance); }
 

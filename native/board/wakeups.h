@@ -77,8 +77,9 @@ public:
     return noted_.load(std::memory_order_relaxed) && noted_.exchange(false, std::memory_order_seq_cst);
   }
 
-  // Clears the left-over work before the device does it.
-  void take_left_over() { left_over_.store(no_deadline, std::memory_order_seq_cst); }
+  // Clears the left-over work before the device does it. An exchange, so that the device sees the commands
+  // of the caller that left it.
+  void take_left_over() { left_over_.exchange(no_deadline, std::memory_order_seq_cst); }
 
   // Sets the device's next deadline.
   void set_deadline(uint64_t deadline) {
@@ -86,6 +87,12 @@ public:
       return;
     deadline_.store(deadline, std::memory_order_seq_cst);
     wake(deadline);
+  }
+
+  // Whether work was left over, or the deadline has come.
+  template <class Clock> bool is_due(const Clock& clock) const {
+    return left_over_.load(std::memory_order_relaxed) != no_deadline ||
+           deadline_.load(std::memory_order_relaxed) <= clock.now();
   }
 
   // On the device's thread.

@@ -136,6 +136,13 @@ const mutants: readonly Mutant[] = [
     program: 'own, a change under the lock',
   },
   {
+    what: 'a caller leaves a command without a word to the thread',
+    file: 'caller_drive.h',
+    from: 'wakeups_.leave(in_a_while());\n    return true;',
+    to: 'return true;',
+    program: 'leaving, a poster',
+  },
+  {
     what: 'the writer for observers does not announce the words that it overwrites',
     file: 'watch_ring.h',
     from: 'header.begun.store(end, std::memory_order_relaxed);',

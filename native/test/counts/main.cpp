@@ -37,11 +37,15 @@ template <spec::Opcode opcode, uint32_t bytes> bool one_sided(Station& here, Sta
   return here.complete();
 }
 
-// One of sixteen commands that are stored before one fence; the last one is signaled.
-bool write_burst(Station& here, Station& there) {
-  for (unsigned i = 0; i < burst; ++i)
+enum class Fences : uint8_t { one, each };
+
+// Sixteen commands; the last one is signaled.
+template <Fences fences> bool write_burst(Station& here, Station& there) {
+  for (unsigned i = 0; i < burst; ++i) {
     here.store(spec::Opcode::rdma_write, there, short_message, i + 1 == burst);
-  here.ring();
+    if (fences == Fences::each || i + 1 == burst)
+      here.ring();
+  }
   return here.complete();
 }
 
@@ -64,7 +68,8 @@ struct Operation {
 constexpr std::array operations{
     Operation{"send", send},
     Operation{"write", one_sided<spec::Opcode::rdma_write, short_message>},
-    Operation{"write_burst", write_burst},
+    Operation{"write_posts", write_burst<Fences::each>},
+    Operation{"write_burst", write_burst<Fences::one>},
     Operation{"read", one_sided<spec::Opcode::rdma_read, short_message>},
     Operation{"atomic", one_sided<spec::Opcode::atomic_fetch_and_add, atomic_operand>},
     Operation{"write_long", one_sided<spec::Opcode::rdma_write, long_message>},

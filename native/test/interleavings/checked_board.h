@@ -127,6 +127,7 @@ struct CheckedParts {
   static constexpr uint64_t work_of_a_caller = 2;
   static constexpr uint64_t work_of_the_thread = 2;
   static constexpr uint64_t a_while = 100;
+  static constexpr unsigned commands_at_once = 1;
   static constexpr uint64_t work_at_once = 1;
   static constexpr unsigned looks_between_clocks = 1;
   static uint64_t idle_time() { return 0; }

@@ -10,6 +10,8 @@ struct uv_handle_s;
 size_t uv_handle_size(int type);
 int uv_poll_init(uv_loop_s* loop, uv_handle_s* handle, int descriptor);
 int uv_poll_start(uv_handle_s* handle, int events, void (*callback)(uv_handle_s*, int status, int events));
+int uv_prepare_init(uv_loop_s* loop, uv_handle_s* handle);
+int uv_prepare_start(uv_handle_s* handle, void (*callback)(uv_handle_s*));
 void uv_close(uv_handle_s* handle, void (*callback)(uv_handle_s*));
 void uv_ref(uv_handle_s* handle);
 void uv_unref(uv_handle_s* handle);
@@ -21,6 +23,7 @@ namespace fpga_verbs::addon {
 
 // Of enums uv_handle_type and uv_poll_event, which are part of libuv's binary interface.
 inline constexpr int uv_poll_type = 8;
+inline constexpr int uv_prepare_type = 9;
 inline constexpr int uv_readable = 1;
 
 } // namespace fpga_verbs::addon
