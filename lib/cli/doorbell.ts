@@ -207,7 +207,7 @@ function fencesText(fences: readonly FenceRate[], { board }: DeviceInfo): string
   ]);
   const note =
     board.progress === 'shared'
-      ? 'In shared progress the device runs on this thread, at the last of sixteen fences.\n'
+      ? 'In shared progress the device runs on this thread, at one of sixteen fences.\n'
       : '';
   return `\n${table(
     [

@@ -67,7 +67,7 @@ public:
            Outcome::worked;
   }
 
-  // What the caller stored before its change is done before it.
+  // The device executes the messages that the caller stored before its change.
   void begin_exclusive() {
     if (ring_.arriving())
       drive();
