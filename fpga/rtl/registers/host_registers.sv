@@ -486,7 +486,7 @@ module host_registers #(
   logic [PAGES-1:0] has_latched;
   logic [15:0] read_offset_offered;
   logic [31:0] high;
-  logic [63:0] value_now, value, window, of_host_memory, lanes, dropped;
+  logic [63:0] value_now, value, window, of_host_memory, lanes, dropped, dropped_by_blocks, dropped_by_pages;
   logic is_wide, is_high;
   hca_spec_pkg::underlying_function_status_t status;
   hca_spec_pkg::control_control_t control_now;
@@ -512,7 +512,9 @@ module host_registers #(
       window <= window_value;
       of_host_memory <= read_value;
       lanes <= lanes_value;
-      dropped <= counts[WRITES_DROPPED] + counts[COUNTS];
+      dropped_by_blocks <= counts[WRITES_DROPPED];
+      dropped_by_pages <= counts[COUNTS];
+      dropped <= dropped_by_blocks + dropped_by_pages;
       value <= value_now;
     end
   end

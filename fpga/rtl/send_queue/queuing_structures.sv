@@ -293,7 +293,7 @@ module queuing_structures #(
   localparam int unsigned ADDRESS_OFFSET = hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET;
   localparam int unsigned ADDRESS_STRIDE = hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE;
   assign write_level = 32'(write_offset) >= ADDRESS_OFFSET + ADDRESS_STRIDE;
-  assign read_level = 32'(read_offset) >= ADDRESS_OFFSET + ADDRESS_STRIDE;
+  assign read_level = 32'(read_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE;  // Other offsets have no level: read_value ignores it.
   assign is_size = 32'(write_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET;
   assign is_address = 32'(write_offset) == ADDRESS_OFFSET || 32'(write_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE;
   assign is_address_high = 32'(write_offset) == ADDRESS_OFFSET + 4 || 32'(write_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE + 4;
