@@ -53,7 +53,7 @@ module queuing_structures #(
     output logic write_allowed,
     input logic [FUNCTION_WIDTH-1:0] read_underlying_function,
     input logic [15:0] read_offset,
-    output logic [63:0] read_value,
+    output logic [63:0] read_value,  // A clock after read_offset, and as long as read_offset stays.
 
     // To host_port: writes and reads words.
     output logic request,
@@ -305,7 +305,7 @@ module queuing_structures #(
   assign write_ready = state == WRITE;
   assign writes = write && write_ready && write_allowed;
 
-  assign read_row = {read_underlying_function, read_level};
+  always_ff @(posedge clock) read_row <= {read_underlying_function, read_level};
   always_comb begin
     size_read = '0;
     size_read.entries_log2 = read_size;
