@@ -89,34 +89,39 @@ module function_reset #(
     else query_underlying_function <= query_underlying_function + FUNCTION_WIDTH'(1);
   end
 
-  // PCBs in use, and the function of each.
+  // PCBs in use, and the function of each. Both are a clock late. The last kick of a cancelled command is counted all the same before a
+  // reset looks for the function's PCBs, because several clocks pass in between.
   logic [BUFFERS-1:0] held;
   logic [FUNCTION_WIDTH-1:0] owners[BUFFERS];
-  logic is_kicked, is_released;
-  logic [PCB_WIDTH-1:0] kicked_buffer;
+  logic is_kicked, releases, is_released;
+  logic [PCB_WIDTH-1:0] kicked_buffer, released_buffer;
+  logic [FUNCTION_WIDTH-1:0] kicked_function, released_function;
   logic unused;
   assign unused = &{1'b0, kick_unit};
-  assign is_kicked = kick || management;
-  assign kicked_buffer = PCB_WIDTH'(kick_unit.physical_collect_buffer);
-  assign is_released = release_buffer && held[release_physical_collect_buffer];
-  always_ff @(posedge clock) if (is_kicked) owners[kicked_buffer] <= FUNCTION_WIDTH'(kick_unit.underlying_function);
+  always_ff @(posedge clock) begin
+    is_kicked <= !reset && (kick || management);
+    kicked_buffer <= PCB_WIDTH'(kick_unit.physical_collect_buffer);
+    kicked_function <= FUNCTION_WIDTH'(kick_unit.underlying_function);
+    releases <= !reset && release_buffer;
+    released_buffer <= release_physical_collect_buffer;
+  end
+  assign is_released = releases && held[released_buffer];
+  assign released_function = owners[released_buffer];
+  always_ff @(posedge clock) if (is_kicked) owners[kicked_buffer] <= kicked_function;
   always_ff @(posedge clock) begin
     if (reset) held <= '0;
     else begin
-      if (release_buffer) held[release_physical_collect_buffer] <= 1'b0;
+      if (releases) held[released_buffer] <= 1'b0;
       if (is_kicked) held[kicked_buffer] <= 1'b1;
     end
   end
 
   // Functions that begin to be reset, that wait for their commands, and that have none left.
   logic [UNDERLYING_FUNCTIONS-1:0] is_asked, is_started, is_forgotten, has_no_buffer;
-  logic [FUNCTION_WIDTH-1:0] kicked_function, released_function;
   assign is_asked = UNDERLYING_FUNCTIONS'(function_reset_request) << function_reset_underlying_function;
   assign is_started = state == IDLE ? asked & UNDERLYING_FUNCTIONS'(1) << first : '0;
   assign is_forgotten = UNDERLYING_FUNCTIONS'(forget_structures && forget_structures_done) << forget_underlying_function;
   assign is_quiet = UNDERLYING_FUNCTIONS'(query_function_commands == '0) << query_underlying_function & has_no_buffer & function_drained;
-  assign kicked_function = FUNCTION_WIDTH'(kick_unit.underlying_function);
-  assign released_function = owners[release_physical_collect_buffer];
   always_ff @(posedge clock) begin
     if (reset) begin
       asked <= '0;

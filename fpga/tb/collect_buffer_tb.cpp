@@ -9,6 +9,7 @@
 // The shape (BEAT_BYTES and the other parameters) is passed to Verilator and, by the same names, to this
 // file.
 #include "collect_buffer_follow.h"
+#include "collect_buffer_reset.h"
 #include "collect_buffer_stream.h"
 #include "collect_buffer_table.h"
 
@@ -112,7 +113,8 @@ private:
     rtl_.set_allotment_low = allotment.low;
     rtl_.set_allotment_high = allotment.high;
     rtl_.set_allotment_shared = allotment.shared;
-    rtl_.eval();
+    rest(); // The sum,
+    rest(); // and its comparison.
     expect_value("allotment allowed", rtl_.allotment_allowed, model_.set_allotment(function, allotment));
     rtl_.set_allotment = 1;
     tick();
@@ -201,6 +203,8 @@ int main(int count, char** arguments) {
     std::printf("beside a sum made anew: %u clocks to its kick, %u at most to those of others\n",
                 beside.summed, beside.most_of_others);
   }
+  std::printf("resets while a division settles: %u\n",
+              fpga_verbs::bench::ResetWhileSettling<Vcollect_buffer>(rtl).run());
   fpga_verbs::bench::Bench bench(seed, std::strtoull(arguments[2], nullptr, 0));
   const fpga_verbs::bench::Coverage coverage;
   return bench.run();

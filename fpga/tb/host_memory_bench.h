@@ -189,7 +189,10 @@ public:
     return static_cast<uint32_t>(rtl.read_value);
   }
 
+  // An address of a queuing structure is there a clock after its offset.
   uint64_t read_64(uint32_t function, uint32_t offset) {
+    read(function, offset);
+    step();
     read(function, offset);
     return rtl.read_value;
   }

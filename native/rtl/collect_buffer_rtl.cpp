@@ -515,9 +515,10 @@ void CollectBufferRtl::tell_allotment(unsigned underlying_function, const hca::C
   rtl_->set_allotment_low = static_cast<uint8_t>(allotment.low);
   rtl_->set_allotment_high = static_cast<uint8_t>(allotment.high);
   rtl_->set_allotment_shared = static_cast<uint8_t>(allotment.shared);
-  rtl_->set_allotment = 1;
-  rtl_->eval();
+  tick(); // The sum,
+  tick(); // and its comparison.
   assert(rtl_->allotment_allowed);
+  rtl_->set_allotment = 1;
   tick();
   rtl_->set_allotment = 0;
 }

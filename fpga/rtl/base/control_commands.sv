@@ -1,5 +1,6 @@
 // Serializes the control commands of several parts for collect_buffer; the lowest waiting part goes first. A part holds its request until
-// it is done.
+// it is done. The block chooses a part in one clock and takes its command in the next, because a part may form its request and its command
+// from a comparison or a sum of its own.
 module control_commands #(
     parameter int unsigned PARTS = 3,
     parameter int unsigned PAGE_WIDTH = 9,
@@ -19,7 +20,7 @@ module control_commands #(
     output logic [2:0] control_command,
     output logic [PAGE_WIDTH-1:0] control_page
 );
-  logic busy;
+  logic busy, taken;
   logic [PART_WIDTH-1:0] part, first;
 
   find_first #(.SIZE(PARTS)) i_first (.bits(request), .first(first));
@@ -28,18 +29,17 @@ module control_commands #(
   always_ff @(posedge clock) begin
     if (reset) begin
       busy <= 1'b0;
+      taken <= 1'b0;
       control <= 1'b0;
-    end else if (!busy) begin
-      busy <= request != '0;
-      control <= request != '0;
     end else begin
-      if (control_ready) control <= 1'b0;
-      if (control_done) busy <= 1'b0;
+      busy <= busy ? !control_done : request != '0;
+      taken <= busy && !control_done;
+      control <= busy && !taken || control && !control_ready;
     end
-    if (!busy) begin
-      part <= first;
-      control_command <= request_command[first*3+:3];
-      control_page <= request_page[first*PAGE_WIDTH+:PAGE_WIDTH];
+    if (!busy) part <= first;
+    if (!taken) begin
+      control_command <= request_command[part*3+:3];
+      control_page <= request_page[part*PAGE_WIDTH+:PAGE_WIDTH];
     end
   end
 endmodule

@@ -44,7 +44,8 @@ module collect_group_table #(
     input logic [FUNCTION_WIDTH-1:0] release_underlying_function,
     input logic [1:0] release_part,
 
-    // Changes all three numbers of a function, or none of them if the sum over all functions would exceed the pool.
+    // Changes all three numbers of a function, or none of them if the sum over all functions would exceed the pool. The function and its
+    // numbers are given from two clocks before set_allotment on: allotment_allowed is the answer about those of two clocks before.
     input logic set_allotment,
     input logic [FUNCTION_WIDTH-1:0] set_allotment_underlying_function,
     input logic [COUNT_WIDTH-1:0] set_allotment_low,
@@ -76,7 +77,7 @@ module collect_group_table #(
   logic [2:0] rest_all;
   logic [COUNT_WIDTH+1:0] asked;  // Wide enough for any three numbers.
   logic [UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] limits;  // The most that a function may be given: its own PCBs and the shared ones.
-  logic [COUNT_WIDTH-1:0] owned_before, becomes_shared;  // The PCBs that the function owned; those that become shared.
+  logic [COUNT_WIDTH-1:0] limit, owned_before, becomes_owned, becomes_shared;  // The PCBs that the function owned; those that become shared.
 
   // Functions whose counts or shares change now or changed in the preceding clocks. Only these are computed, which saves simulation time.
   logic [UNDERLYING_FUNCTIONS-1:0] takes, gives_back, releases, changes, changed, changed_before;
@@ -113,7 +114,7 @@ module collect_group_table #(
               total_low <= set_allotment_low;
               total_high <= set_allotment_high;
               total_shared <= set_allotment_shared;
-              owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(asked);
+              owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= becomes_owned;
             end else limits[number*COUNT_WIDTH+:COUNT_WIDTH] <= limits[number*COUNT_WIDTH+:COUNT_WIDTH] + becomes_shared;
           end
           if (changes[number]) begin
@@ -212,11 +213,15 @@ module collect_group_table #(
   assign left_function = {4'(rest_function) > 4'(since_function) + 4'd1, rest_function > since_function};
   assign left_all = {4'(rest_all) > 4'(since_all) + 4'd1, rest_all > since_all};
 
-  assign asked = (COUNT_WIDTH + 2)'(set_allotment_low) + (COUNT_WIDTH + 2)'(set_allotment_high)
-      + (COUNT_WIDTH + 2)'(set_allotment_shared);
-  assign owned_before = owns[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH];
-  assign becomes_shared = owned_before - COUNT_WIDTH'(asked);
-  assign allotment_allowed = asked <= {2'b00, limits[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH]};
+  // The check of an allotment: the sum in one clock, the comparison in the next, so that neither is on a path with what is changed.
+  always_ff @(posedge clock) begin
+    asked <= (COUNT_WIDTH + 2)'(set_allotment_low) + (COUNT_WIDTH + 2)'(set_allotment_high) + (COUNT_WIDTH + 2)'(set_allotment_shared);
+    limit <= limits[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH];
+    owned_before <= owns[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH];
+    allotment_allowed <= asked <= {2'b00, limit};
+    becomes_owned <= COUNT_WIDTH'(asked);
+    becomes_shared <= owned_before - COUNT_WIDTH'(asked);
+  end
 
   always_ff @(posedge clock) begin
     if (reset) shared_total <= COUNT_WIDTH'(PHYSICAL_COLLECT_BUFFERS - EACH * UNDERLYING_FUNCTIONS);

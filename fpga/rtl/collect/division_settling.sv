@@ -92,14 +92,15 @@ module division_settling #(
       looks <= looked_at != '1;
       looked_at <= looked_at + VCB_WIDTH'(1);
     end
-    is_looked_now <= looks;
-    is_looked_before <= is_looked_now;
+    // A reset ends the round too: nothing of it may settle or hand over a command afterwards.
+    is_looked_now <= !reset && looks;
+    is_looked_before <= !reset && is_looked_now;
     looked_at_now <= looked_at;
     looked_at_before <= looked_at_now;
-    was_last_now <= looks && looked_at == '1;
-    was_last_before <= was_last_now;
-    decides <= was_last_before;
-    if (!settling || newest_goes) has_newest <= 1'b0;
+    was_last_now <= !reset && looks && looked_at == '1;
+    was_last_before <= !reset && was_last_now;
+    decides <= !reset && was_last_before;
+    if (reset || !settling || newest_goes) has_newest <= 1'b0;
     else if (is_newer) begin
       has_newest <= 1'b1;
       newest <= looked_at_before;

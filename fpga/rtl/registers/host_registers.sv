@@ -447,23 +447,29 @@ module host_registers #(
   assign counted_now = {drops_write, counted};
   for (genvar count = 0; count <= COUNTS; count++) begin : gen_count
     logic [UNDERLYING_FUNCTIONS-1:0] is_there;
-    logic [FUNCTION_WIDTH-1:0] counted_function;
+    logic adds, has_previous;  // An event is counted a clock after it: by then it is known whether the memory has a number of the function.
+    logic [FUNCTION_WIDTH-1:0] counted_function, added_function;
     logic [63:0] previous, kept;
     assign counted_function = count == COUNTS ? FUNCTION_WIDTH'(page_now - PAGE_BITS'(2)) : counted_underlying_function;
     assign counts[count] = is_there[read_underlying_function] ? kept : '0;
     always_ff @(posedge clock) begin
+      adds <= !clears && counted_now[count];
+      if (counted_now[count]) begin
+        added_function <= counted_function;
+        has_previous <= is_there[counted_function] || adds && added_function == counted_function;
+      end
       if (clears) is_there <= '0;
-      else if (counted_now[count]) is_there[counted_function] <= 1'b1;
+      else if (adds) is_there[added_function] <= 1'b1;
     end
     lut_memory #(
         .WIDTH(64),
         .SIZE(1 << FUNCTION_WIDTH),
         .READERS(2)
     ) i_counts (
-        .write(counted_now[count]),
-        .write_address(counted_function),
-        .write_data((is_there[counted_function] ? previous : '0) + 64'd1),
-        .read_addresses({read_underlying_function, counted_function}),
+        .write(adds),
+        .write_address(added_function),
+        .write_data((has_previous ? previous : '0) + 64'd1),
+        .read_addresses({read_underlying_function, added_function}),
         .read_data({kept, previous}),
         .*
     );
@@ -486,7 +492,7 @@ module host_registers #(
   logic [PAGES-1:0] has_latched;
   logic [15:0] read_offset_offered;
   logic [31:0] high;
-  logic [63:0] value_now, value, window, of_host_memory, lanes, dropped;
+  logic [63:0] value_now, value, window, of_host_memory, lanes, dropped, dropped_by_blocks, dropped_by_pages;
   logic is_wide, is_high;
   hca_spec_pkg::underlying_function_status_t status;
   hca_spec_pkg::control_control_t control_now;
@@ -512,7 +518,9 @@ module host_registers #(
       window <= window_value;
       of_host_memory <= read_value;
       lanes <= lanes_value;
-      dropped <= counts[WRITES_DROPPED] + counts[COUNTS];
+      dropped_by_blocks <= counts[WRITES_DROPPED];
+      dropped_by_pages <= counts[COUNTS];
+      dropped <= dropped_by_blocks + dropped_by_pages;
       value <= value_now;
     end
   end

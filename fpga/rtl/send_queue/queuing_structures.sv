@@ -53,7 +53,7 @@ module queuing_structures #(
     output logic write_allowed,
     input logic [FUNCTION_WIDTH-1:0] read_underlying_function,
     input logic [15:0] read_offset,
-    output logic [63:0] read_value,
+    output logic [63:0] read_value,  // A clock after read_offset, and as long as read_offset stays.
 
     // To host_port: writes and reads words.
     output logic request,
@@ -293,7 +293,7 @@ module queuing_structures #(
   localparam int unsigned ADDRESS_OFFSET = hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET;
   localparam int unsigned ADDRESS_STRIDE = hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE;
   assign write_level = 32'(write_offset) >= ADDRESS_OFFSET + ADDRESS_STRIDE;
-  assign read_level = 32'(read_offset) >= ADDRESS_OFFSET + ADDRESS_STRIDE;
+  assign read_level = 32'(read_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE;  // Other offsets have no level: read_value ignores it.
   assign is_size = 32'(write_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET;
   assign is_address = 32'(write_offset) == ADDRESS_OFFSET || 32'(write_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE;
   assign is_address_high = 32'(write_offset) == ADDRESS_OFFSET + 4 || 32'(write_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE + 4;
@@ -305,7 +305,7 @@ module queuing_structures #(
   assign write_ready = state == WRITE;
   assign writes = write && write_ready && write_allowed;
 
-  assign read_row = {read_underlying_function, read_level};
+  always_ff @(posedge clock) read_row <= {read_underlying_function, read_level};
   always_comb begin
     size_read = '0;
     size_read.entries_log2 = read_size;
