@@ -11,7 +11,7 @@ module message_ends #(
     output logic done,
     input logic [23:0] queue_pair,
     input logic [3:0] underlying_function,
-    input hca_spec_pkg::completion_status_t status,
+    input logic [7:0] status,  // completion_status_t
     input hca_spec_pkg::kick_unit_t kick,
     input hca_spec_pkg::opcode_t opcode,
     input logic signaled,
@@ -70,7 +70,7 @@ module message_ends #(
       finish_unit.send_queue_sequence_number <= kick.send_queue_sequence_number;
 
       record_unit <= kick;
-      record_unit.status <= status;
+      record_unit[hca_spec_pkg::KICK_UNIT_STATUS_LSB+:8] <= status;
       record_opcode <= opcode;
       record_begin <= plan.begun;
 

@@ -176,7 +176,7 @@ module packet_builder #(
   transmit_pkg::gathered_packet_t unit;
   logic is_corrupted, has_context, is_found, is_sent, starts, made, ended, payloads_ready, headers_ready, may_send, ports_ready, sends, has_header;
   logic is_current, is_datagram;
-  hca_spec_pkg::completion_status_t status;
+  logic [7:0] status;  // completion_status_t
   hca_spec_pkg::command_header_t header;
   execution_plan_pkg::execution_plan_t plan;
   hca_spec_pkg::kick_unit_t kick;
@@ -193,7 +193,7 @@ module packet_builder #(
   assign take = turn && state == STATE_REST && !rewind;
   always_ff @(posedge clock) packet_corrupted <= !reset && take && turn_is_corrupted;
   assign is_sent = unit.has_packet && is_found && !is_corrupted;
-  assign {status} = is_corrupted ? 8'(hca_spec_pkg::COMPLETION_STATUS_WORK_REQUEST_FLUSHED_ERROR) : {3'd0, unit.status};
+  assign status = is_corrupted ? 8'(hca_spec_pkg::COMPLETION_STATUS_WORK_REQUEST_FLUSHED_ERROR) : {3'd0, unit.status};
   assign is_current = is_sent && retry_epoch == plan.retry_epoch;
   assign starts = state == STATE_FOUND && is_sent;
   // A packet without a buffer has nothing to send.
