@@ -160,7 +160,9 @@ public:
     hca::QueuePairParts& parts = *this->parts(which);
     const uint32_t path_mtu = 1 + random_.below(5);
     queue_pair.mtu = hca::path_mtu_bytes(path_mtu);
-    const spec::AddressVector address = some_vector();
+    spec::AddressVector address = some_vector();
+    if (random_.once(3))
+      carry_last(address, queue_pair.function);
     std::array<uint8_t, spec::AddressVector::bytes> bytes{};
     std::memcpy(bytes.data(), &address, bytes.size());
     parts.control.set_address_vector(bytes);
@@ -231,6 +233,21 @@ private:
     parameters.dedicated_physical_collect_buffers = 0;
     parameters.link_layer = is_infiniband ? spec::LinkLayer::infiniband : spec::LinkLayer::ethernet;
     return parameters;
+  }
+
+  // Between IPv4 addresses: the words of the header add up to a number whose low half is all ones, so that
+  // its halves have a carry.
+  void carry_last(spec::AddressVector& address, unsigned function) {
+    const wire::Gid& source =
+        attributes_.gids(static_cast<unsigned>(address.port()), function)[address.gid_index()];
+    if (!wire::is_ipv4(source))
+      return;
+    const uint32_t from = wire::ipv4_address(source);
+    const uint32_t high = random_.below(0x10000);
+    const auto sum =
+        static_cast<uint32_t>(0x4500 + address.traffic_class() + 0x4000 + (address.hop_limit() << 8) + 17 +
+                              (from >> 16) + (from & 0xffff) + high);
+    address.set_destination_gid(wire::ipv4_gid(high << 16 | (0xffff - (sum & 0xffff))));
   }
 
   void create_queue_pair(uint32_t which) {

@@ -36,7 +36,7 @@ private:
   unsigned place_ = 0;
 };
 
-// Packet memory, PCBs and plans, as packet_builder sees them. What is not asked for is random.
+// Packet memory, PCBs and plans, as packet_builder sees them. Data that it does not request are random.
 class PacketBuilderSurroundings {
 public:
   static constexpr uint32_t packets = spec::request_packet_buffers + spec::response_packet_buffers;
