@@ -18,4 +18,17 @@ package transmit_pkg;
     WORK_INLINE = 3'd3,
     WORK_GATHER = 3'd4
   } work_t;
+
+  // A packet that dma has gathered, or the end of a command without one, as packet_builder holds it. It belongs to the queue pair of its list.
+  typedef struct packed {
+    logic has_packet;
+    logic last;  // Of its command.
+    logic [3:0] underlying_function;
+    logic [7:0] physical_collect_buffer;
+    logic [7:0] packet;  // Its buffer in packet memory.
+    logic [12:0] bytes;  // Of the payload.
+    logic [23:0] number;  // In its message.
+    logic [4:0] status;  // completion_status_t of the command, with the last packet.
+  } gathered_packet_t;
+  localparam int unsigned GATHERED_PACKET_WIDTH = 64;
 endpackage
