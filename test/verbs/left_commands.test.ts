@@ -44,7 +44,7 @@ function post(count: number, more: Partial<SendRequest> = {}): void {
       remote: new RemoteMemory({ address: address + BigInt(i * bytes), key, length: bytes }),
       signaled: i === count - 1,
       ...more,
-    } as SendRequest);
+    });
 }
 
 /** Commands that have written their part. */
