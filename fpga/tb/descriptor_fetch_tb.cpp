@@ -63,9 +63,8 @@ public:
     come_to_rest();
     std::printf("%llu questions in %llu clocks: ", number(questions_), number(place_.clock));
     print();
-    stream(1, false);
-    stream(std::min(contexts - 2, 32U), false);
-    stream(std::min(contexts - 2, 32U), true);
+    stream(1);
+    stream(contexts / 2);
     return 0;
   }
 
@@ -85,7 +84,7 @@ private:
     Responder context;
   };
   // What is under way at a place of queue pairs.
-  struct Place_ {
+  struct WorkPlace {
     bool is_asked = false; // a question is not answered yet
     uint32_t number = 0;
     unsigned function = 0;
@@ -161,7 +160,7 @@ private:
       begin_command();
   }
 
-  bool is_good() { return !random_.once(errors_); }
+  bool is_good() { return is_stream_ || !random_.once(errors_); }
 
   void change() {
     QueuePair& of = pairs_[2 + random_.below(contexts - 2)];
@@ -202,7 +201,7 @@ private:
       set_state(of, own, spec::QueuePairState::ready_to_receive);
     }
   }
-  Place_& place(const QueuePair& of) { return places_[index_of(of.number)]; }
+  WorkPlace& place(const QueuePair& of) { return places_[index_of(of.number)]; }
   void set_state(QueuePair& of, hca::QueuePairParts& own, spec::QueuePairState state) {
     if (may_be_failing())
       return;
@@ -231,15 +230,15 @@ private:
     control.set_state(spec::QueuePairState::ready_to_receive);
     control.set_destroying(0);
     control.set_service_type(spec::ServiceType::reliable_connection);
-    const bool is_shared = shared.is_live && !random_.once(3) && (shared.function == function || random_.once(8)) &&
+    const bool is_shared = !is_stream_ && shared.is_live && !random_.once(3) && (shared.function == function || random_.once(8)) &&
                            !(command_ && command_->destroys && command_->number == shared.number);
     control.set_shared_receive_queue(is_shared ? shared.number ^ (random_.once(40) ? 1U << random_.below(24) : 0) : 0);
-    const bool has_ring = !is_shared && !random_.once(12);
+    const bool has_ring = is_stream_ || (!is_shared && !random_.once(12));
     const auto head = static_cast<uint16_t>(random_.once(2) ? 0x10000 - random_.below(40) : random_.bits());
     QueuePair next{.is_live = true, .function = function, .shared = control.shared_receive_queue(),
                    .has_ring = has_ring};
     if (has_ring)
-      next.ring = memory_.make(function, some_log2(), head, is_good());
+      next.ring = memory_.make(function, is_stream_ ? 8 : some_log2(), head, is_good());
     control.set_receive_queue_log2(next.ring.log2);
     control.set_receive_queue_pages(next.ring.table);
     control.set_receive_entry_bytes(next.ring.entry_bytes);
@@ -317,7 +316,7 @@ private:
     if (rtl_.wanted_valid)
       return;
     const uint32_t index = 2 + random_.below(contexts - 2);
-    Place_& at = places_[index];
+    WorkPlace& at = places_[index];
     if (at.is_asked)
       return;
     const QueuePair& of = pairs_[index];
@@ -327,6 +326,10 @@ private:
       named ^= 1U << (16 + random_.below(8));
     if (random_.once(60))
       function = random_.below(functions);
+    ask_for(index, named, function);
+  }
+  void ask_for(uint32_t index, uint32_t named, unsigned function) {
+    WorkPlace& at = places_[index];
     at.is_asked = true;
     at.number = named;
     at.function = function;
@@ -441,7 +444,7 @@ private:
     rtl_.event_ready = random_.percent(take_);
     rtl_.read_context_ready = random_.percent(take_ < 50 ? 50 : 100);
     rtl_.fail_ready = !failing_ && random_.percent(50);
-    rtl_.answer = asked_ && random_.percent(60);
+    rtl_.answer = asked_ && place_.clock >= answer_at_ && (is_stream_ || random_.percent(60));
     if (rtl_.answer)
       answer_context();
     rtl_.failed = failing_ && random_.percent(30);
@@ -458,7 +461,6 @@ private:
   void answer_context() {
     const QueuePair& of = pairs_[index_of(*asked_) % contexts];
     rtl_.answer_found = of.is_live && of.number == *asked_;
-    if (std::getenv("TRACE")) std::printf("%llu context %x found %d f %d head %x tail %x pre %d\n", number(place_.clock), *asked_, rtl_.answer_found, of.control.underlying_function(), of.context.responder.receive_head(), of.context.responder.receive_tail(), of.context.responder.receive_prefetched());
     put(rtl_.answer_control, of.control);
     put(rtl_.answer_responder, of.context.responder);
   }
@@ -497,6 +499,7 @@ private:
       failing_.reset();
     if (asks) {
       asked_ = asked_number;
+      answer_at_ = place_.clock + 4; // as queue_pair_contexts
       looked_at_.push_back(index_of(asked_number));
     }
     if (fail_goes) {
@@ -520,7 +523,7 @@ private:
     if (translated_goes)
       rtl_.translated = 0;
     if (auto finished = host_.take_finished())
-      model(queue_of(finished->first)).reads.push_back(finished->second);
+      model(finished->first).reads.push_back(finished->second);
     if (rtl_.descriptor_write) {
       QueuePair& of = pairs_[index_of(rtl_.descriptor_number)];
       if (!of.is_live || of.number != rtl_.descriptor_number)
@@ -536,7 +539,6 @@ private:
     if (rtl_.controlled)
       compare_controlled();
   }
-  static uint32_t queue_of(uint32_t user) { return user; }
 
   // The model repeats an access.
 
@@ -570,10 +572,7 @@ private:
   }
 
   void work_question(uint32_t named) {
-    if (std::getenv("TRACE"))
-      std::printf("%llu kind %d done %d number %x looks %d\n", number(place_.clock), rtl_.worked_kind, rtl_.worked_done, named, rtl_.worked_looks),
-      std::printf("   live %d number %x f %u/%u shared %x log2 %u bytes %x state %d destroying %d\n", pairs_[index_of(named)].is_live, pairs_[index_of(named)].number, pairs_[index_of(named)].function, places_[index_of(named)].function, pairs_[index_of(named)].shared, pairs_[index_of(named)].ring.log2, pairs_[index_of(named)].ring.entry_bytes, (int)pairs_[index_of(named)].control.state(), pairs_[index_of(named)].control.destroying());
-    Place_& at = places_[index_of(named)];
+    WorkPlace& at = places_[index_of(named)];
     if (!at.is_asked || at.number != named)
       differ(place_, "question", named, at.number);
     const QueuePair& of = pairs_[index_of(named)];
@@ -628,9 +627,6 @@ private:
     has_failed(model, events, named, at.function);
     // A queue pair in ERR may fail again, without an event.
     fails_again_ = was_error && !is_taken ? named : 0;
-    if (!is_taken && is_there && own != nullptr && own->failure != spec::Refusal::none && is_usable &&
-        model.events.empty())
-      ++failed_shared_;
     (is_taken ? taken_ : none_) += 1;
     taken_shared_ += is_taken && shared != nullptr;
     taken_after_wait_ += is_taken && at.has_waited;
@@ -717,7 +713,7 @@ private:
 
   void work_doorbell(uint32_t named) {
     // A doorbell that was put off comes again before later ones are put off.
-    Place_& at = places_[index_of(named) % contexts];
+    WorkPlace& at = places_[index_of(named) % contexts];
     const bool is_first = !doorbells_.empty() && doorbells_.front().second.queue() == named &&
                           doorbells_.front().second.tail() == rtl_.worked_tail;
     std::pair<unsigned, Doorbell> rung;
@@ -830,7 +826,7 @@ private:
   }
   void compare_fetched() {
     const auto unit = get<spec::QueuePairNotice>(rtl_.fetched);
-    Place_& at = places_[index_of(unit.queue_pair_number()) % contexts];
+    WorkPlace& at = places_[index_of(unit.queue_pair_number()) % contexts];
     if (at.answers.empty())
       differ(place_, "answer", unit.queue_pair_number(), 0);
     expect(place_, "queue pair of an answer", unit.queue_pair_number(), at.answers.front().queue_pair_number());
@@ -841,7 +837,7 @@ private:
   }
   void compare_rung() {
     const auto unit = get<spec::QueuePairNotice>(rtl_.rung);
-    Place_& at = places_[index_of(unit.queue_pair_number()) % contexts];
+    WorkPlace& at = places_[index_of(unit.queue_pair_number()) % contexts];
     if (at.rings.empty())
       differ(place_, "doorbell for receive", unit.queue_pair_number(), 0);
     expect(place_, "kind of a doorbell", static_cast<uint64_t>(unit.kind()),
@@ -878,10 +874,10 @@ private:
     }
     for (uint32_t clock = 0; clock < 40; ++clock)
       go_on();
-    for (const Place_& at : places_)
+    for (const WorkPlace& at : places_)
       if (at.told_at < at.rung_at)
         differ(place_, "doorbell that receive is told of", 0, 1);
-    for (Place_& at : places_)
+    for (WorkPlace& at : places_)
       at.rings.clear();
     for (const SharedQueue& of : shared_)
       if (of.is_live)
@@ -891,7 +887,7 @@ private:
     forgotten_tables_.clear();
   }
   bool is_at_rest() const {
-    for (const Place_& at : places_)
+    for (const WorkPlace& at : places_)
       if (at.is_asked || at.put_off || at.told_at < at.rung_at)
         return false;
     for (const SharedQueue& of : shared_)
@@ -914,8 +910,47 @@ private:
                 number(bad_objects_), number(bad_states_), number(wrapped_));
   }
 
-  // Questions without pauses.
-  void stream(uint32_t, bool) {}
+  // Questions of queue pairs without pauses, with a host that answers after 200 clocks.
+  void stream(uint32_t count) {
+    for (QueuePair& of : pairs_)
+      if (of.is_live)
+        destroy(of);
+    come_to_rest();
+    host_.pace = {.ready = 100, .latency = 200, .is_smooth = true};
+    take_ = 100;
+    errors_ = ~0U;
+    is_stream_ = true;
+    std::vector<uint32_t> indices;
+    while (indices.size() < count) {
+      QueuePair unused;
+      create(unused);
+      for (uint32_t index = 0; index < contexts; ++index)
+        if (pairs_[index].is_live && std::find(indices.begin(), indices.end(), index) == indices.end())
+          indices.push_back(index);
+    }
+    const uint64_t each = 256;
+    for (const uint32_t index : indices) {
+      for (uint64_t posted = 0; posted < each; ++posted)
+        memory_.post(pairs_[index].ring, true);
+      memory_.write_tail(pairs_[index].ring, pairs_[index].ring.tail);
+    }
+    const uint64_t begun = place_.clock;
+    const uint64_t taken = taken_;
+    std::vector<uint64_t> asked(contexts);
+    while (taken_ - taken != each * count) {
+      for (const uint32_t index : indices)
+        if (!rtl_.wanted_valid && !places_[index].is_asked && asked[index] < each) {
+          ask_for(index, pairs_[index].number, pairs_[index].function);
+          ++asked[index];
+        }
+      go_on();
+      if (place_.clock - begun > 1'000'000)
+        differ(place_, "questions without pauses", taken_ - taken, each * count);
+    }
+    std::printf("%llu questions of %u queue pairs in %llu clocks\n", number(each * count), count,
+                number(place_.clock - begun));
+    come_to_rest();
+  }
 
   template <class Unit, class Port> static Unit get(const Port& port) {
     Unit unit;
@@ -948,7 +983,7 @@ private:
   Vdescriptor_fetch rtl_;
   std::vector<std::unique_ptr<DescriptorModel>> models_;
   std::array<QueuePair, contexts> pairs_;
-  std::array<Place_, contexts> places_;
+  std::array<WorkPlace, contexts> places_;
   std::array<SharedQueue, shared_queues> shared_;
   std::optional<Command> command_;
   std::pair<unsigned, Doorbell> offered_;
@@ -963,11 +998,13 @@ private:
   uint32_t gone_number_ = 0x123456;
   uint32_t fails_again_ = 0;
   uint64_t worked_at_ = 0;
+  uint64_t answer_at_ = 0;
+  bool is_stream_ = false;
   bool is_worked_expected_unknown_ = false;
   uint32_t take_ = 100, busy_ = 20, errors_ = 2000;
   uint64_t faults_ = 0, faults_before_ = 0;
   uint64_t questions_ = 0, taken_ = 0, none_ = 0, taken_shared_ = 0, waited_ = 0, taken_after_wait_ = 0, failed_ = 0,
-           failed_shared_ = 0, shared_errors_ = 0, limits_ = 0, looks_ = 0, stale_looks_ = 0, discarded_ = 0,
+           shared_errors_ = 0, limits_ = 0, looks_ = 0, stale_looks_ = 0, discarded_ = 0,
            doorbells_rung_ = 0, put_off_ = 0, again_ = 0, rings_ = 0, told_ = 0, unknown_ = 0, destroyed_ = 0,
            resized_ = 0, destroyed_shared_ = 0, bad_objects_ = 0, bad_states_ = 0, wrapped_ = 0;
 };

@@ -7,6 +7,7 @@ module descriptor_decision #(
     localparam int unsigned SHARED_WIDTH = $clog2(SHARED)
 ) (
     input logic clock,
+    input logic hold,  // The decision is carried out: it stays, although the row has changed.
 
     input descriptor_fetch_pkg::access_t access,
     input logic found,
@@ -60,7 +61,7 @@ module descriptor_decision #(
   // 1: the row is there. 2: its numbers, or those of the context.
   logic is_row, is_ended, is_shared_2;
   hca_spec_pkg::receive_queue_tail_t tail_read;
-  always_ff @(posedge clock) begin
+  always_ff @(posedge clock) if (!hold) begin
     row <= row_read;
     tail_read <= look_tail;
     is_shared_2 <= is_shared;
@@ -243,5 +244,5 @@ module descriptor_decision #(
   end
   logic unused_bits;
   assign unused_bits = &{1'b0, control, responder, command, slot[15], owed};
-  always_ff @(posedge clock) decision <= next;
+  always_ff @(posedge clock) if (!hold) decision <= next;
 endmodule

@@ -349,6 +349,7 @@ module descriptor_fetch #(
       .SHARED(SHARED)
   ) i_decision (
       .control(control_part),
+      .hold(age[3]),
       .*
   );
   logic answers, answers_taken;
