@@ -66,7 +66,8 @@ public:
       return;
     ++reads;
     Piece piece{.user = rtl.read_user, .lane = rtl.read_lane, .due = due()};
-    piece.read = {.function = rtl.read_underlying_function, .address = rtl.read_address, .bytes = rtl.read_bytes};
+    piece.read = {
+        .function = rtl.read_underlying_function, .address = rtl.read_address, .bytes = rtl.read_bytes};
     if (!memory_.is_mapped(piece.read.function, piece.read.address, piece.read.bytes))
       differ(place_, "address outside of the function's queues", piece.read.address, 0);
     if (piece.lane + std::min<uint32_t>(piece.read.bytes, 8) > BEAT_BYTES)
@@ -102,8 +103,8 @@ private:
   }
   void fill(Piece& piece) {
     DescriptorRead& read = piece.read;
-    read.failed = !memory_.can_read(read.function, read.address, read.bytes) ||
-                  (!pace.is_smooth && random_.once(400));
+    read.failed =
+        !memory_.can_read(read.function, read.address, read.bytes) || (!pace.is_smooth && random_.once(400));
     memory_.read(read.address, read.data.data(), read.bytes);
     failures += read.failed;
   }

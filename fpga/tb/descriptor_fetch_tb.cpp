@@ -83,7 +83,7 @@ private:
     spec::QueuePairControl control;
     Responder context;
   };
-  // What is under way at a place of queue pairs.
+  // The question and doorbells at a place of queue pairs.
   struct WorkPlace {
     bool is_asked = false; // a question is not answered yet
     uint32_t number = 0;
@@ -93,8 +93,8 @@ private:
     bool has_waited = false;
     bool is_at_work = false;
     std::deque<spec::QueuePairNotice> answers;
-    bool is_pair_at_work = false;      // own queue
-    std::optional<Doorbell> put_off;   // a doorbell
+    bool is_pair_at_work = false;    // own queue
+    std::optional<Doorbell> put_off; // a doorbell
     unsigned put_off_function = 0;
     bool goes_again = false;
     // Doorbells that ring.
@@ -230,12 +230,16 @@ private:
     control.set_state(spec::QueuePairState::ready_to_receive);
     control.set_destroying(0);
     control.set_service_type(spec::ServiceType::reliable_connection);
-    const bool is_shared = !is_stream_ && shared.is_live && !random_.once(3) && (shared.function == function || random_.once(8)) &&
+    const bool is_shared = !is_stream_ && shared.is_live && !random_.once(3) &&
+                           (shared.function == function || random_.once(8)) &&
                            !(command_ && command_->destroys && command_->number == shared.number);
-    control.set_shared_receive_queue(is_shared ? shared.number ^ (random_.once(40) ? 1U << random_.below(24) : 0) : 0);
+    control.set_shared_receive_queue(
+        is_shared ? shared.number ^ (random_.once(40) ? 1U << random_.below(24) : 0) : 0);
     const bool has_ring = is_stream_ || (!is_shared && !random_.once(12));
     const auto head = static_cast<uint16_t>(random_.once(2) ? 0x10000 - random_.below(40) : random_.bits());
-    QueuePair next{.is_live = true, .function = function, .shared = control.shared_receive_queue(),
+    QueuePair next{.is_live = true,
+                   .function = function,
+                   .shared = control.shared_receive_queue(),
                    .has_ring = has_ring};
     if (has_ring)
       next.ring = memory_.make(function, is_stream_ ? 8 : some_log2(), head, is_good());
@@ -375,15 +379,17 @@ private:
     SharedQueue& of = shared_[1 + random_.below(shared_most)];
     Command next;
     if (!of.is_live) {
-      if (std::count_if(shared_.begin(), shared_.end(), [](const SharedQueue& each) { return each.is_live; }) ==
-          shared_most)
+      if (std::count_if(shared_.begin(), shared_.end(),
+                        [](const SharedQueue& each) { return each.is_live; }) == shared_most)
         return;
       next.creates = true;
       next.function = random_.below(functions);
       next.ring = memory_.make(next.function, some_log2(), 0, is_good());
-      const auto created = surroundings_.shared.create(
-          next.function, {.queue_log2 = next.ring.log2, .queue_pages = next.ring.table,
-                          .entry_bytes = next.ring.entry_bytes, .tail_address = next.ring.tail_address});
+      const auto created =
+          surroundings_.shared.create(next.function, {.queue_log2 = next.ring.log2,
+                                                      .queue_pages = next.ring.table,
+                                                      .entry_bytes = next.ring.entry_bytes,
+                                                      .tail_address = next.ring.tail_address});
       next.number = *created;
       if (index_of(next.number) >= shared_queues)
         differ(place_, "index of a shared queue", next.number, shared_queues);
@@ -605,7 +611,7 @@ private:
     const bool was_error = is_there && parts(of)->control.state() == spec::QueuePairState::error;
     const uint64_t faults = model.faults();
     const size_t events = model.events.size();
-    // What was read for another question at the shared queue is not this one's.
+    // This question does not use the reads of another one at the shared queue.
     std::deque<DescriptorRead> others;
     const bool is_passing = shared != nullptr && !at.is_at_work && !at.is_waiting;
     if (is_passing)
@@ -615,7 +621,7 @@ private:
     if (own != nullptr && own->failure == spec::Refusal::none)
       own->limit = kept;
     if (!model.reads.empty()) {
-      // What was read for a queue pair that has failed since is not used.
+      // RTL discards a read for a queue pair that has failed since.
       if (is_there && (shared == nullptr || is_usable))
         differ(place_, "reads that the model needs", reads, reads - model.reads.size());
       ++discarded_;
@@ -661,8 +667,8 @@ private:
     }
     if (named == 0)
       return;
-    const bool has_event = model.events.size() != events &&
-                           model.events.back().type() == spec::EventType::queue_pair_fatal;
+    const bool has_event =
+        model.events.size() != events && model.events.back().type() == spec::EventType::queue_pair_fatal;
     if (has_event)
       expected_fails_.push_back({named, function});
   }
@@ -717,8 +723,8 @@ private:
     const bool is_first = !doorbells_.empty() && doorbells_.front().second.queue() == named &&
                           doorbells_.front().second.tail() == rtl_.worked_tail;
     std::pair<unsigned, Doorbell> rung;
-    const bool is_again = at.goes_again && at.put_off && at.put_off->queue() == named &&
-                          at.put_off->tail() == rtl_.worked_tail;
+    const bool is_again =
+        at.goes_again && at.put_off && at.put_off->queue() == named && at.put_off->tail() == rtl_.worked_tail;
     if (is_again) {
       rung = {at.put_off_function, *at.put_off};
       at.put_off.reset();
@@ -740,12 +746,13 @@ private:
       return;
     }
     const QueuePair& of = pairs_[index_of(named) % contexts];
-    const bool is_there = rung.second.shared() == 0 && of.is_live && of.number == named && of.function == rung.first;
+    const bool is_there =
+        rung.second.shared() == 0 && of.is_live && of.number == named && of.function == rung.first;
     if (is_there && at.is_pair_at_work)
       differ(place_, "doorbell beside a question", named, 0);
     // RTL does not know a shared queue before its command.
-    const bool is_early = rung.second.shared() != 0 && command_ && command_->creates && !command_->has_worked &&
-                          command_->number == named;
+    const bool is_early = rung.second.shared() != 0 && command_ && command_->creates &&
+                          !command_->has_worked && command_->number == named;
     DescriptorModel::Rung outcome = model(index_of(named) % contexts).ring(rung.first, rung.second);
     outcome.is_known = outcome.is_known && !is_early;
     is_worked_expected_unknown_ = !outcome.is_known;
@@ -785,7 +792,8 @@ private:
       own->limit = command.limit;
       if (of.at_work)
         of.looks = true;
-      const bool looks = !of.at_work && own->limit != 0 && static_cast<uint16_t>(own->tail - own->head) < own->limit;
+      const bool looks =
+          !of.at_work && own->limit != 0 && static_cast<uint16_t>(own->tail - own->head) < own->limit;
       expect(place_, "look of a new limit", rtl_.worked_looks, looks);
       if (looks)
         of.at_work = of.at_limit = true;
@@ -829,9 +837,12 @@ private:
     WorkPlace& at = places_[index_of(unit.queue_pair_number()) % contexts];
     if (at.answers.empty())
       differ(place_, "answer", unit.queue_pair_number(), 0);
-    expect(place_, "queue pair of an answer", unit.queue_pair_number(), at.answers.front().queue_pair_number());
-    expect(place_, "function of an answer", unit.underlying_function(), at.answers.front().underlying_function());
-    expect(place_, "answer", static_cast<uint64_t>(unit.kind()), static_cast<uint64_t>(at.answers.front().kind()));
+    expect(place_, "queue pair of an answer", unit.queue_pair_number(),
+           at.answers.front().queue_pair_number());
+    expect(place_, "function of an answer", unit.underlying_function(),
+           at.answers.front().underlying_function());
+    expect(place_, "answer", static_cast<uint64_t>(unit.kind()),
+           static_cast<uint64_t>(at.answers.front().kind()));
     at.answers.pop_front();
     at.is_asked = false;
   }
@@ -898,16 +909,17 @@ private:
   }
 
   void print() const {
-    std::printf("%llu taken, %llu none, %llu shared, %llu waited, %llu after a wait, %llu read, %llu overtaken, "
-                "%llu unreadable, %llu failed, %llu shared errors, %llu limits, %llu looks, %llu stale looks, "
-                "%llu discarded, %llu doorbells, %llu put off, %llu again, %llu ring, %llu told, %llu unknown, "
-                "%llu destroyed, %llu resized, %llu ended, %llu bad objects, %llu bad states, %llu wrapped\n",
-                number(taken_), number(none_), number(taken_shared_), number(waited_), number(taken_after_wait_),
-                number(host_.reads), number(host_.overtaken), number(host_.failures), number(failed_),
-                number(shared_errors_), number(limits_), number(looks_), number(stale_looks_), number(discarded_),
-                number(doorbells_rung_), number(put_off_), number(again_), number(rings_), number(told_),
-                number(unknown_), number(destroyed_), number(resized_), number(destroyed_shared_),
-                number(bad_objects_), number(bad_states_), number(wrapped_));
+    std::printf(
+        "%llu taken, %llu none, %llu shared, %llu waited, %llu after a wait, %llu read, %llu overtaken, "
+        "%llu unreadable, %llu failed, %llu shared errors, %llu limits, %llu looks, %llu stale looks, "
+        "%llu discarded, %llu doorbells, %llu put off, %llu again, %llu ring, %llu told, %llu unknown, "
+        "%llu destroyed, %llu resized, %llu ended, %llu bad objects, %llu bad states, %llu wrapped\n",
+        number(taken_), number(none_), number(taken_shared_), number(waited_), number(taken_after_wait_),
+        number(host_.reads), number(host_.overtaken), number(host_.failures), number(failed_),
+        number(shared_errors_), number(limits_), number(looks_), number(stale_looks_), number(discarded_),
+        number(doorbells_rung_), number(put_off_), number(again_), number(rings_), number(told_),
+        number(unknown_), number(destroyed_), number(resized_), number(destroyed_shared_),
+        number(bad_objects_), number(bad_states_), number(wrapped_));
   }
 
   // Questions of queue pairs without pauses, with a host that answers after 200 clocks.
@@ -1003,8 +1015,8 @@ private:
   bool is_worked_expected_unknown_ = false;
   uint32_t take_ = 100, busy_ = 20, errors_ = 2000;
   uint64_t faults_ = 0, faults_before_ = 0;
-  uint64_t questions_ = 0, taken_ = 0, none_ = 0, taken_shared_ = 0, waited_ = 0, taken_after_wait_ = 0, failed_ = 0,
-           shared_errors_ = 0, limits_ = 0, looks_ = 0, stale_looks_ = 0, discarded_ = 0,
+  uint64_t questions_ = 0, taken_ = 0, none_ = 0, taken_shared_ = 0, waited_ = 0, taken_after_wait_ = 0,
+           failed_ = 0, shared_errors_ = 0, limits_ = 0, looks_ = 0, stale_looks_ = 0, discarded_ = 0,
            doorbells_rung_ = 0, put_off_ = 0, again_ = 0, rings_ = 0, told_ = 0, unknown_ = 0, destroyed_ = 0,
            resized_ = 0, destroyed_shared_ = 0, bad_objects_ = 0, bad_states_ = 0, wrapped_ = 0;
 };

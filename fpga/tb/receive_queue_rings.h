@@ -45,7 +45,8 @@ public:
     return ring;
   }
   uint32_t make_table(unsigned function, unsigned log2, bool is_good) {
-    const uint32_t count = ((1U << log2) * spec::WorkQueueReference::bytes + spec::page_bytes - 1) / spec::page_bytes;
+    const uint32_t count =
+        ((1U << log2) * spec::WorkQueueReference::bytes + spec::page_bytes - 1) / spec::page_bytes;
     const auto table = surroundings_.translation.create_table(function, count);
     if (!table)
       std::abort();
@@ -68,8 +69,8 @@ public:
     const uint32_t places = (spec::page_bytes - length) / spec::work_queue_entry_alignment + 1;
     reference.set_sequence_number(ring.tail);
     reference.set_length(length);
-    reference.set_offset(page * spec::page_bytes +
-                         (random_.once(8) ? places - 1 : random_.below(places)) * spec::work_queue_entry_alignment);
+    reference.set_offset(page * spec::page_bytes + (random_.once(8) ? places - 1 : random_.below(places)) *
+                                                       spec::work_queue_entry_alignment);
     if (!is_good)
       spoil(ring, reference);
     write_reference(ring, ring.tail, reference);

@@ -30,16 +30,16 @@ const counted: Readonly<Record<string, number>> = {
   limits: 30,
   looks: 200,
   'stale looks': 15, // The limit was set again meanwhile.
-  discarded: 10, // What was read for a queue pair that has failed since.
+  discarded: 3, // Reads for a queue pair that has failed since.
   doorbells: 8000,
-  'put off': 300, // Until the question of their queue pair was answered,
-  again: 200, // and looked at then.
+  'put off': 20, // Until the question of their queue pair was answered,
+  again: 20, // and looked at then.
   ring: 1500,
   told: 1500,
   unknown: 1000,
   destroyed: 200,
   resized: 60,
-  ended: 40, // Shared queues.
+  ended: 4, // Shared queues.
   'bad objects': 100,
   'bad states': 30,
   wrapped: 200, // Past the highest sequence number.

@@ -75,6 +75,7 @@ describe('synthesis of the blocks', () => {
       'queue_pair_contexts',
       'destination_check',
       'receive',
+      'descriptor_fetch',
       'manager_port',
       'completion_queue',
       'memory_translation',
@@ -84,7 +85,7 @@ describe('synthesis of the blocks', () => {
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(46);
+    expect(said.match(/nothing wrong/g)).toHaveLength(50);
   });
 
   it('reads every block at every width with slang', { timeout: 600_000 }, (context) => {
@@ -105,6 +106,7 @@ describe('synthesis of the blocks', () => {
         'queue_pair_contexts',
         'destination_check',
         'receive',
+        'descriptor_fetch',
         'manager_port',
         'completion_queue',
         'memory_translation',
@@ -117,7 +119,7 @@ describe('synthesis of the blocks', () => {
         encoding: 'utf8',
       },
     );
-    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(40);
+    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(44);
     expect(said).not.toContain('warning');
   });
 
@@ -149,6 +151,7 @@ describe('synthesis of the blocks', () => {
         manager_port: '–',
         destination_check: '–',
         receive: '–',
+        descriptor_fetch: '8 16 32 64',
         completion_queue: '8 16 32 64',
         memory_translation: '8 16 32 64',
         queue_pair_fetch: '8 16 32 64',

@@ -156,7 +156,7 @@ module descriptor_decision #(
       next.answers = 1'b1;
       next.ends_work = !is_new;
       if (is_ended || is_new && is_shared_2 && !is_row || !is_open) begin
-        // None; what was read for a queue pair that has failed since is not used.
+        // None; the block discards a read for a queue pair that has failed since.
         is_below_after = has_limit;
       end else if (is_new && is_shared_2 && row.at_work) begin
         next.answers = 1'b0;

@@ -134,7 +134,7 @@ module descriptor_fetch #(
     end
   end
 
-  // What comes in: questions, with room for one of each queue pair, so that receive never waits here; doorbells, commands.
+  // Inputs: questions, with room for one of each queue pair, so that receive never waits here; doorbells, commands.
   logic has_wanted, wanted_taken, has_doorbell, doorbell_taken, has_command, command_ends;
   logic [NUMBER_WIDTH+3:0] wanted_unit;
   logic [3:0] next_doorbell_function;

@@ -67,7 +67,7 @@ package descriptor_fetch_pkg;
     logic [3:0] count;
   } read_t;
 
-  // What waits until a read is answered.
+  // The access that waits until a read is answered.
   typedef struct packed {
     logic [2:0] kind;  // Of the access that follows.
     logic [3:0] underlying_function;

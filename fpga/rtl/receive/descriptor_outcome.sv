@@ -131,7 +131,7 @@ module descriptor_outcome #(
     end
   end
 
-  // What is read, and what waits for it.
+  // The next read, and the access that waits for it.
   always_ff @(posedge clock) begin
     ask <= !reset && carry && reads;
     ask_read.is_table <= decision.reads_references;
