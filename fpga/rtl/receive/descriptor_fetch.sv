@@ -190,7 +190,7 @@ module descriptor_fetch #(
 
   // The next access.
   logic returned, returned_failed, returned_unmapped, returned_taken, has_again, next_again_is_doorbell, again_taken, ready, taken, found_next;
-  logic is_deciding, again, again_is_doorbell;
+  logic is_deciding, found, carry, done, again, again_is_doorbell;
   logic [QUEUE_WIDTH-1:0] returned_queue, work_queue, queue;
   logic [CONTEXT_WIDTH-1:0] next_again_context, again_context, look_context, pair;
   logic [35:0] waiting;
@@ -240,7 +240,6 @@ module descriptor_fetch #(
   );
 
   // One access at a time is decided and carried out.
-  logic found, carry, done;
   logic [3:0] age;
   assign taken = ready && !is_deciding;
   assign pair = access.number[CONTEXT_WIDTH-1:0];

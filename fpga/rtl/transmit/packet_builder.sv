@@ -145,8 +145,6 @@ module packet_builder #(
   logic turn, take, turn_is_corrupted, lists_clearing, attributes_clearing;
   logic [23:0] turn_queue_pair;
   transmit_pkg::gathered_packet_t turn_unit, gathered_packet;
-  logic unused_bits;
-  assign unused_bits = &{1'b0, gathered_unit, gathered_status, turn_unit, unit, partition_key_index, context_control, context_requester};
   assign clearing = lists_clearing || attributes_clearing;
   assign gathered_packet = {
     gathered_unit.packet != NO_PACKET,
@@ -387,4 +385,6 @@ module packet_builder #(
       .filling(ports),
       .*
   );
+  logic unused_bits;
+  assign unused_bits = &{1'b0, gathered_unit, gathered_status, turn_unit, unit, partition_key_index, context_control, context_requester};
 endmodule
