@@ -8,9 +8,9 @@
 
 namespace fpga_verbs::bench {
 
-// A reset of one clock while collect_buffer settles a division of PCBs, at each clock of the settling. After the
-// reset no control command and no beat ends, because none was given since, and no VCB collects. Returns the
-// number of resets; 0: with these sizes no function can hold more PCBs than a division leaves it.
+// A reset of one clock while collect_buffer settles a division of PCBs, at each clock of the settling. After
+// the reset no control command and no beat ends, because none was given since, and no VCB collects. Returns
+// the number of resets; 0: with these sizes no function can hold more PCBs than a division leaves it.
 template <class Rtl> class ResetWhileSettling {
 public:
   explicit ResetWhileSettling(Rtl& rtl) : rtl_(rtl) {}

@@ -36,8 +36,7 @@ void run_boards_before_waits(Napi::Env env) {
   auto* const preparation = new Preparation{nullptr, handle};
   uv_handle_set_data(handle, preparation);
   napi_add_async_cleanup_hook(
-      env,
-      [](napi_async_cleanup_hook_handle, void* data) { close(*static_cast<Preparation*>(data)); },
+      env, [](napi_async_cleanup_hook_handle, void* data) { close(*static_cast<Preparation*>(data)); },
       preparation, &preparation->hook);
   uv_prepare_start(handle, [](uv_handle_s*) { board::Neighbors::here().run(); });
   uv_unref(handle);

@@ -23,7 +23,8 @@ public:
 
   CallerDrive(typename Parts::Device& device, typename Parts::Ring& ring, const typename Parts::Clock& clock,
               Wakeups& wakeups)
-      : device_(device), ring_(ring), clock_(clock), wakeups_(wakeups), a_while_(clock.ticks(Parts::a_while)) {}
+      : device_(device), ring_(ring), clock_(clock), wakeups_(wakeups),
+        a_while_(clock.ticks(Parts::a_while)) {}
 
   // Runs the device on the calling thread; returns whether it did any work.
   bool drive() {
@@ -46,11 +47,12 @@ public:
     }
   }
 
-  // Leaves a command to the caller's next call or, if that does not come in a while, to the thread. False: the
-  // caller has to run the device now, because the thread lately had to take a command, as of a program that
-  // polls its memory and not its completion queue.
+  // Leaves a command to the caller's next call or, if that does not come in a while, to the thread. False:
+  // the caller has to run the device now, because the thread lately had to take a command, as of a program
+  // that polls its memory and not its completion queue.
   bool leave_command() {
-    if (const unsigned at_once = commands_at_once_.load(std::memory_order_relaxed); at_once != 0) [[unlikely]] {
+    if (const unsigned at_once = commands_at_once_.load(std::memory_order_relaxed); at_once != 0)
+        [[unlikely]] {
       commands_at_once_.store(at_once - 1, std::memory_order_relaxed);
       return false;
     }
