@@ -153,6 +153,7 @@ describe('synthesis of the blocks', () => {
         manager_port: '–',
         destination_check: '–',
         receive: '–',
+        descriptor_fetch: '8 16 32 64',
         completion_queue: '8 16 32 64',
         memory_translation: '8 16 32 64',
         queue_pair_fetch: '8 16 32 64',
