@@ -194,6 +194,7 @@
       "native/addon/emulated_board.cpp",
       "native/addon/foreign_memory.cpp",
       "native/addon/interrupt.cpp",
+      "native/addon/loop_handle.cpp",
       "native/addon/loop_preparation.cpp",
       "native/addon/observed_values.cpp",
       "native/addon/open_function.cpp",

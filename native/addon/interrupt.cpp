@@ -3,7 +3,6 @@
 #include "addon/addon_data.h"
 #include "addon/arguments.h"
 
-#include <cstdlib>
 #include <sys/eventfd.h>
 #include <utility>
 
@@ -14,22 +13,6 @@ namespace {
 constexpr const char* callback_name = "callback";
 
 } // namespace
-
-struct Interrupt::Poll {
-  Interrupt* interrupt = nullptr; // null: it does not listen any more
-  napi_async_cleanup_hook_handle hook = nullptr;
-  uv_handle_s* handle = nullptr;
-
-  void close() {
-    interrupt = nullptr;
-    uv_close(handle, [](uv_handle_s* closed) {
-      auto* const poll = static_cast<Poll*>(uv_handle_get_data(closed));
-      napi_remove_async_cleanup_hook(poll->hook);
-      std::free(closed);
-      delete poll;
-    });
-  }
-};
 
 Napi::Function Interrupt::define(Napi::Env env) {
   return DefineClass(env, "Interrupt",
@@ -68,33 +51,21 @@ Interrupt::Interrupt(const Napi::CallbackInfo& info) : ObjectWrap(info) {}
 Interrupt::~Interrupt() { close(); }
 
 void Interrupt::start(const std::shared_ptr<OpenFunction>& owner, int event, Napi::Function callback) {
-  uv_loop_s* loop = nullptr;
-  auto* const handle = static_cast<uv_handle_s*>(std::calloc(1, uv_handle_size(uv_poll_type)));
-  if (handle == nullptr || napi_get_uv_event_loop(Env(), &loop) != napi_ok ||
-      uv_poll_init(loop, handle, event) != 0) {
-    std::free(handle);
+  poll_ = LoopHandle::make(
+      Env(), uv_poll_type,
+      [event](uv_loop_s* loop, uv_handle_s* handle) { return uv_poll_init(loop, handle, event); },
+      [this](LoopHandle&) { close(); });
+  if (poll_ == nullptr)
     throw Napi::Error::New(Env(), "the event loop does not take an eventfd");
-  }
-  poll_ = new Poll{this, nullptr, handle};
-  uv_handle_set_data(handle, poll_);
-  napi_add_async_cleanup_hook(
-      Env(),
-      [](napi_async_cleanup_hook_handle, void* data) {
-        // The environment is ending. An interrupt that is already closing removes its own hook.
-        if (auto* const poll = static_cast<Poll*>(data); poll->interrupt != nullptr)
-          poll->interrupt->close();
-      },
-      poll_, &poll_->hook);
   owner_ = owner;
   owner_->children.insert(this);
   event_ = event;
   Value().DefineProperty(Napi::PropertyDescriptor::Value(callback_name, callback));
   context_ = std::make_unique<Napi::AsyncContext>(Env(), "fpga-verbs:interrupt");
-  uv_poll_start(handle, uv_readable, [](uv_handle_s* readable, int, int) {
-    if (const auto* const poll = static_cast<Poll*>(uv_handle_get_data(readable)); poll->interrupt != nullptr)
-      poll->interrupt->signalled();
+  uv_handle_set_data(poll_->get(), this);
+  uv_poll_start(poll_->get(), uv_readable, [](uv_handle_s* readable, int, int) {
+    static_cast<Interrupt*>(uv_handle_get_data(readable))->signalled();
   });
-  uv_unref(handle);
 }
 
 void Interrupt::signalled() {
@@ -141,7 +112,7 @@ void Interrupt::close() {
 void Interrupt::ref(const Napi::CallbackInfo& info) {
   if (poll_ == nullptr)
     throw closed_error(info.Env(), "the interrupt");
-  uv_ref(poll_->handle);
+  uv_ref(poll_->get());
   if (!std::exchange(referenced_, true))
     Ref();
 }
@@ -149,7 +120,7 @@ void Interrupt::ref(const Napi::CallbackInfo& info) {
 void Interrupt::unref(const Napi::CallbackInfo& info) {
   if (poll_ == nullptr)
     throw closed_error(info.Env(), "the interrupt");
-  uv_unref(poll_->handle);
+  uv_unref(poll_->get());
   if (std::exchange(referenced_, false))
     Unref();
 }

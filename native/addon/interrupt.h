@@ -1,7 +1,7 @@
 #pragma once
 
+#include "addon/loop_handle.h"
 #include "addon/open_function.h"
-#include "addon/uv_handles.h"
 
 #include <napi.h>
 
@@ -29,9 +29,6 @@ public:
   void close() override;
 
 private:
-  // A handle of the loop lives until the loop has closed it.
-  struct Poll;
-
   void start(const std::shared_ptr<OpenFunction>& owner, int event, Napi::Function callback);
   void signalled();
   void removed();
@@ -43,8 +40,8 @@ private:
   std::shared_ptr<OpenFunction> owner_;
   bool referenced_ = false;
   std::unique_ptr<Napi::AsyncContext> context_;
-  int event_ = -1;       // an eventfd; -1: of a removal
-  Poll* poll_ = nullptr; // null: closed
+  int event_ = -1;             // an eventfd; -1: of a removal
+  LoopHandle* poll_ = nullptr; // null: closed
 };
 
 } // namespace fpga_verbs::addon
