@@ -12,7 +12,7 @@ const shapes: readonly Shape[] = [
   { CONTEXTS: 32, SHARED: 4, BEAT_BYTES: 8 },
   { CONTEXTS: 256, SHARED: 256, BEAT_BYTES: 64 },
 ];
-const seeds = [1, 2, 3, 4, 5, 6];
+const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
 const clocks = 100_000;
 
 /** The counts of the bench, in its order: the minimum of each over all seeds together. */
@@ -30,20 +30,22 @@ const counted: Readonly<Record<string, number>> = {
   limits: 30,
   looks: 200,
   'stale looks': 15, // The limit was set again meanwhile.
-  discarded: 3, // Reads for a queue pair that has failed since.
+  discarded: 10, // Reads for a queue pair that has failed since.
   doorbells: 8000,
-  'put off': 20, // Until the question of their queue pair was answered,
-  again: 20, // and looked at then.
+  'put off': 300, // Until the question of their queue pair was answered,
+  again: 200, // and looked at then.
   ring: 1500,
   told: 1500,
   unknown: 1000,
   destroyed: 200,
   resized: 60,
-  ended: 4, // Shared queues.
+  ended: 40, // Shared queues.
   'bad objects': 100,
   'bad states': 30,
   wrapped: 200, // Past the highest sequence number.
 };
+/** At full size two events seldom meet at one of so many queue pairs. */
+const countedAtFullSize = { ...counted, discarded: 5, 'put off': 40, again: 40, ended: 15 };
 
 describe('descriptor_fetch in SystemVerilog', () => {
   it('passes lint without warnings', patient, (context) => {
@@ -73,7 +75,8 @@ describe('descriptor_fetch in SystemVerilog', () => {
           figures.push([shape['BEAT_BYTES'] as number, queuePairs!, questions!, Number(spent)]);
       }
       expect([...sums.keys()]).toEqual(Object.keys(counted));
-      for (const [name, least] of Object.entries(counted))
+      const minima = shape['CONTEXTS'] === 256 ? countedAtFullSize : counted;
+      for (const [name, least] of Object.entries(minima))
         expect(sums.get(name), name).toBeGreaterThanOrEqual(least);
     },
   );
