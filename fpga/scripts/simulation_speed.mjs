@@ -86,7 +86,7 @@ const cases = [
     size: 'as fpga/spec, 32 B beats',
     parameters: front,
     work: 'commands',
-    budget: 14500,
+    budget: 14000,
     required: 0.3,
   },
 ];

@@ -77,7 +77,7 @@ module collect_group_table #(
   logic [2:0] rest_all;
   logic [COUNT_WIDTH+1:0] asked;  // Wide enough for any three numbers.
   logic [UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] limits;  // The most that a function may be given: its own PCBs and the shared ones.
-  logic [COUNT_WIDTH-1:0] limit, owned_before, becomes_owned, becomes_shared;  // The PCBs that the function owned; those that become shared.
+  logic [COUNT_WIDTH-1:0] limit, owned_before, becomes_shared;  // The PCBs that the function owned; those that become shared.
 
   // Functions whose counts or shares change now or changed in the preceding clocks. Only these are computed, which saves simulation time.
   logic [UNDERLYING_FUNCTIONS-1:0] takes, gives_back, releases, changes, changed, changed_before;
@@ -114,7 +114,7 @@ module collect_group_table #(
               total_low <= set_allotment_low;
               total_high <= set_allotment_high;
               total_shared <= set_allotment_shared;
-              owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= becomes_owned;
+              owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(asked);
             end else limits[number*COUNT_WIDTH+:COUNT_WIDTH] <= limits[number*COUNT_WIDTH+:COUNT_WIDTH] + becomes_shared;
           end
           if (changes[number]) begin
@@ -219,7 +219,6 @@ module collect_group_table #(
     limit <= limits[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH];
     owned_before <= owns[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH];
     allotment_allowed <= asked <= {2'b00, limit};
-    becomes_owned <= COUNT_WIDTH'(asked);
     becomes_shared <= owned_before - COUNT_WIDTH'(asked);
   end
 

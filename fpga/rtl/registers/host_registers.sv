@@ -443,30 +443,31 @@ module host_registers #(
   // Events of collect_buffer by function, and writes of management pages that a disabled device dropped. Memories hold the numbers; a bit
   // says where one is not zero.
   logic [63:0] counts[COUNTS+1];
-  logic [COUNTS:0] counted_now;
+  logic [COUNTS:0] counted_now, adds;
   assign counted_now = {drops_write, counted};
+  // An event is counted a clock after it: by then the block knows whether the memory has a number of its function.
+  always_ff @(posedge clock) adds <= clears ? '0 : counted_now;
   for (genvar count = 0; count <= COUNTS; count++) begin : gen_count
     logic [UNDERLYING_FUNCTIONS-1:0] is_there;
-    logic adds, has_previous;  // An event is counted a clock after it: by then it is known whether the memory has a number of the function.
+    logic has_previous;  // The memory has a number of the function.
     logic [FUNCTION_WIDTH-1:0] counted_function, added_function;
     logic [63:0] previous, kept;
     assign counted_function = count == COUNTS ? FUNCTION_WIDTH'(page_now - PAGE_BITS'(2)) : counted_underlying_function;
     assign counts[count] = is_there[read_underlying_function] ? kept : '0;
     always_ff @(posedge clock) begin
-      adds <= !clears && counted_now[count];
       if (counted_now[count]) begin
         added_function <= counted_function;
-        has_previous <= is_there[counted_function] || adds && added_function == counted_function;
+        has_previous <= is_there[counted_function] || adds[count] && added_function == counted_function;
       end
       if (clears) is_there <= '0;
-      else if (adds) is_there[added_function] <= 1'b1;
+      else if (adds[count]) is_there[added_function] <= 1'b1;
     end
     lut_memory #(
         .WIDTH(64),
         .SIZE(1 << FUNCTION_WIDTH),
         .READERS(2)
     ) i_counts (
-        .write(adds),
+        .write(adds[count]),
         .write_address(added_function),
         .write_data((has_previous ? previous : '0) + 64'd1),
         .read_addresses({read_underlying_function, added_function}),

@@ -372,7 +372,7 @@ module packet_builder #(
   );
   logic has_port;
   logic [$clog2(PORTS_WAITING):0] ports;
-  always_ff @(posedge clock) ports_ready <= !reset && 32'(ports) + 2 < PORTS_WAITING;
+  always_ff @(posedge clock) ports_ready <= !reset && 32'(ports) < PORTS_WAITING - 2;
   unit_queue #(
       .UNIT_WIDTH(8),
       .ENTRIES(PORTS_WAITING)

@@ -57,8 +57,8 @@ module packet_payloads #(
   assign ends = is_at_work && (left == '0 ? may_end : takes && is_last);
   assign loads = has_job && (!is_at_work || ends);
   always_ff @(posedge clock) begin
-    start_ready <= !reset && 32'(jobs) + 2 < JOBS;
-    has_room <= !reset && 32'(beats) + 2 * LATENCY + 2 < ROOM;  // For beats on the way.
+    start_ready <= !reset && 32'(jobs) < JOBS - 2;
+    has_room <= !reset && 32'(beats) < ROOM - 2 * LATENCY - 2;  // For beats on the way.
     is_at_work <= !reset && (loads || is_at_work && !ends);
     if (loads) begin
       read_packet <= job_packet;
