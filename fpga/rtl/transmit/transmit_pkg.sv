@@ -30,5 +30,4 @@ package transmit_pkg;
     logic [23:0] number;  // In its message.
     logic [4:0] status;  // completion_status_t of the command, with the last packet.
   } gathered_packet_t;
-  localparam int unsigned GATHERED_PACKET_WIDTH = 64;
 endpackage

@@ -106,7 +106,7 @@ module waiting_packets #(
       .UNDERLYING_FUNCTIONS(1),
       .READY_ON_PUSH(1'b1),
       .INDEX_WIDTH(24),
-      .UNIT_WIDTH(transmit_pkg::GATHERED_PACKET_WIDTH)
+      .UNIT_WIDTH($bits(unit))
   ) i_packets (
       .inbound_credits(unused_credits),
       .push_index(queue_pair),
