@@ -37,6 +37,7 @@ import {
   SEGMENT_BYTES,
   type Opcode,
 } from '../spec/index.ts';
+import { dword } from './dword.ts';
 import { checkSlice, encodeGatherList } from './gather_list.ts';
 
 /** A piece of a registered memory region. The address is in two halves, so that no operation has to compute them. */
@@ -120,7 +121,6 @@ export interface CommandOrigin {
   readonly checksumSecret: number;
 }
 
-const dword = 4;
 // V8 folds a module's own constants where they are used, and loads an imported one at every use.
 const encodeList = encodeGatherList;
 
@@ -198,7 +198,7 @@ export function encodeCommand(
   if (bind !== undefined) encodeBinding(dwords, payload / dword, bind);
   else if (inlineData !== undefined) encodeInlineData(dwords, bytes, payload, inlineData);
   else if (gather !== undefined) encodeList(dwords, payload / dword, 'gather', gather);
-  const whole = Math.ceil((COMMAND_HEADER_BYTES + length) / SEGMENT_BYTES) * SEGMENT_BYTES;
+  const whole = (COMMAND_HEADER_BYTES + length + SEGMENT_BYTES - 1) & -SEGMENT_BYTES;
   if (request.checksum === true) encodeChecksum(dwords, at, whole, origin.checksumSecret);
   return whole;
 }

@@ -52,9 +52,9 @@ import {
   type CompletionOpcode,
   type CompletionStatus,
 } from '../spec/index.ts';
+import { dword } from './dword.ts';
 import { namedValues } from './named_values.ts';
 
-const dword = 4;
 const high = 2 ** 32;
 const enums = { status: completionStatusNames, opcode: completionOpcodeNames };
 
@@ -94,14 +94,19 @@ export class Completion {
     this.queue = dwords[(at + COMPLETION_QUEUE_ENTRY_WORK_QUEUE_BYTE / dword) | 0]!;
     this.timestampLow = dwords[(at + COMPLETION_QUEUE_ENTRY_TIMESTAMP_LOW_BYTE / dword) | 0]!;
     this.timestampHigh = dwords[(at + COMPLETION_QUEUE_ENTRY_TIMESTAMP_HIGH_BYTE / dword) | 0]!;
-    const ofReceive = this.workQueue !== 0;
-    this.immediate = ofReceive ? dwords[(at + COMPLETION_QUEUE_ENTRY_IMMEDIATE_DATA_BYTE / dword) | 0]! : 0;
-    this.source = ofReceive ? dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_QUEUE_PAIR_BYTE / dword) | 0]! : 0;
-    this.path = ofReceive
-      ? dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_LOCAL_IDENTIFIER_BYTE / dword) | 0]!
-      : 0;
-    this.macLow = ofReceive ? dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_BYTE / dword) | 0]! : 0;
-    this.macHigh = ofReceive ? dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE / dword) | 0]! : 0;
+    if (this.workQueue === 0) {
+      this.immediate = 0;
+      this.source = 0;
+      this.path = 0;
+      this.macLow = 0;
+      this.macHigh = 0;
+      return;
+    }
+    this.immediate = dwords[(at + COMPLETION_QUEUE_ENTRY_IMMEDIATE_DATA_BYTE / dword) | 0]!;
+    this.source = dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_QUEUE_PAIR_BYTE / dword) | 0]!;
+    this.path = dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_LOCAL_IDENTIFIER_BYTE / dword) | 0]!;
+    this.macLow = dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_BYTE / dword) | 0]!;
+    this.macHigh = dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE / dword) | 0]!;
   }
 
   /** Replaces the queue pair number by the one that peers and programs know. */

@@ -1,4 +1,5 @@
 import type { DmaMemory } from '../board/addon.ts';
+import { dword } from './dword.ts';
 import { loadAcquire, storeRelease } from './memory_order.ts';
 
 /** Entries of a ring: their size, and the position of their phase, which the device writes last. */
@@ -10,7 +11,6 @@ export interface RingEntry {
   readonly phaseShift: 0;
 }
 
-const dword = 4;
 // V8 folds a module's own constants where they are used, and loads an imported one at every use.
 const load = loadAcquire;
 const store = storeRelease;

@@ -14,6 +14,7 @@ import {
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { DeviceRing, type RingEntry } from './device_ring.ts';
+import { dword } from './dword.ts';
 import type { ManagementQueue } from './management_queue.ts';
 import { pageList } from './page_list.ts';
 
@@ -92,20 +93,22 @@ export class EventQueue {
 
   /** Takes all entries from the ring, so that it does not fill up. Skips answers to management commands, which a verb awaits. */
   collect(): void {
-    const { entries } = this;
-    while (entries.isWritten) {
-      const at = entries.place * 4;
-      const event = eventOf(this.bytes.slice(at, at + EVENT_QUEUE_ENTRY_BYTES));
-      entries.next();
-      entries.tellRead();
-      if (event.type !== EventType.managementCompletion || event.lost !== 0) this.report(event);
-    }
+    while (this.entries.isWritten) this.take();
   }
 
   /** Queues an event that did not come through the ring, or was just taken from it. */
   report(event: DeviceEvent): void {
     this.collected.push(event);
     this.onEvent?.(event);
+  }
+
+  private take(): void {
+    const { entries } = this;
+    const at = entries.place * dword;
+    const event = eventOf(this.bytes.slice(at, at + EVENT_QUEUE_ENTRY_BYTES));
+    entries.next();
+    entries.tellRead();
+    if (event.type !== EventType.managementCompletion || event.lost !== 0) this.report(event);
   }
 
   /** Requests one interrupt: at the next event, or at once if the ring holds an event that was not taken. */

@@ -7,12 +7,14 @@ import {
 } from '../spec/index.ts';
 import { bits, isUint32, wrongRange, wrongType } from './arguments.ts';
 import type { GatherEntry } from './command.ts';
+import { dword } from './dword.ts';
 
-const dword = 4;
 // V8 folds a module's own constants where they are used, and loads an imported or exported one at every use.
 const isDword = isUint32;
-const hasNumbers = (entry: GatherEntry | undefined): entry is GatherEntry =>
-  typeof entry?.addressLow === 'number' &&
+const hasNumbers = (entry: GatherEntry | null | undefined): entry is GatherEntry =>
+  entry !== undefined &&
+  entry !== null &&
+  typeof entry.addressLow === 'number' &&
   typeof entry.addressHigh === 'number' &&
   typeof entry.localKey === 'number';
 

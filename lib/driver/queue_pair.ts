@@ -360,16 +360,20 @@ export class QueuePair {
   }
 
   private needReceiveQueue(): ReceiveQueue {
-    if (this.receiveQueue !== undefined) return this.receiveQueue;
+    if (this.receiveQueue === undefined) throw this.noReceiveQueue();
+    return this.receiveQueue;
+  }
+
+  private noReceiveQueue(): VerbsError {
     if (this.sharedReceiveQueue !== undefined) {
-      throw new VerbsError('the queue pair receives from a shared receive queue', {
+      return new VerbsError('the queue pair receives from a shared receive queue', {
         code: 'EINVAL',
         verb: 'postReceive',
         attribute: 'sharedReceiveQueue',
         expected: 'receives posted to the shared receive queue',
       });
     }
-    throw new VerbsError('the queue pair has no receive queue', {
+    return new VerbsError('the queue pair has no receive queue', {
       code: 'EINVAL',
       verb: 'postReceive',
       attribute: 'maxReceiveWorkRequests',

@@ -16,6 +16,7 @@ import {
 import { checkKeys, checkRange, invalid } from './arguments.ts';
 import type { GatherEntry } from './command.ts';
 import type { DeviceFunction } from './device_function.ts';
+import { dword } from './dword.ts';
 import { VerbsError } from './errors.ts';
 import { checkList, encodeGatherList } from './gather_list.ts';
 import { placeEntries } from './work_queue.ts';
@@ -56,7 +57,6 @@ interface AreaOwner {
 }
 
 const requestKeys: ReadonlySet<string> = new Set<keyof ReceiveRequest>(['scatter', 'wrId']);
-const dword = 4;
 // V8 folds a module's own constants where they are used, and loads an imported one at every use.
 const store = storeRelease;
 const encodeList = encodeGatherList;

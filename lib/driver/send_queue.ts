@@ -24,6 +24,7 @@ import {
   type SendRequest,
 } from './command.ts';
 import type { DeviceFunction } from './device_function.ts';
+import { dword } from './dword.ts';
 import { VerbsError } from './errors.ts';
 import { checkList } from './gather_list.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
@@ -42,7 +43,6 @@ export interface SendQueueSizes {
   readonly signalAll?: boolean;
 }
 
-const dword = 4;
 // V8 folds a module's own constants where they are used, and loads an imported one at every use.
 const encode = encodeCommand;
 const bytesOf = payloadBytes;

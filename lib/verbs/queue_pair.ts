@@ -67,6 +67,9 @@ const capabilityKeys: ReadonlySet<string> = new Set<keyof QueuePairCapabilities>
 ]);
 // V8 folds a module's own constants where they are used, and loads an imported one at every use.
 const check = checkSendWorkRequest;
+const { reset, readyToSend } = QueuePairState;
+const isBatch = <Request>(requests: Request | readonly Request[]): requests is readonly Request[] =>
+  Array.isArray(requests);
 const completionQueueNames = ['sendCompletionQueue', 'receiveCompletionQueue'] as const;
 
 /** Transport service: reliable connection, unreliable connection, unreliable datagram (InfiniBand volume 1, 3.2.2). */
@@ -347,14 +350,12 @@ export class QueuePair extends VerbsObject {
 
   private requireSending(): void {
     this.requireOpen('postSend');
-    if (this.state < QueuePairState.readyToSend)
-      throw this.notReady('postSend', 'QueuePairState.readyToSend');
+    if (this.state < readyToSend) throw this.notReady('postSend', 'QueuePairState.readyToSend');
   }
 
   private requireReceiving(): void {
     this.requireOpen('postReceive');
-    if (this.state === QueuePairState.reset)
-      throw this.notReady('postReceive', 'QueuePairState.init or later');
+    if (this.state === reset) throw this.notReady('postReceive', 'QueuePairState.init or later');
   }
 
   private postBatch(requests: readonly SendRequest[]): void {
@@ -381,10 +382,6 @@ export class QueuePair extends VerbsObject {
       },
     );
   }
-}
-
-function isBatch<Request>(requests: Request | readonly Request[]): requests is readonly Request[] {
-  return Array.isArray(requests);
 }
 
 function notMade(path: string, expected: string, value: unknown): VerbsError {

@@ -74,6 +74,26 @@ function needsOf(service: ServiceType, operation: Operation | undefined): number
   );
 }
 
+/** Counts the known keys that have a value. V8 knows which keys a request of a known shape lacks, so that those cost nothing. */
+const keysWithValue = (request: SendRequest): number =>
+  (request.opcode === undefined ? 0 : 1) +
+  (request.wrId === undefined ? 0 : 1) +
+  (request.inlineData === undefined ? 0 : 1) +
+  (request.gather === undefined ? 0 : 1) +
+  (request.signaled === undefined ? 0 : 1) +
+  (request.fence === undefined ? 0 : 1) +
+  (request.solicited === undefined ? 0 : 1) +
+  (request.checksum === undefined ? 0 : 1) +
+  (request.immediateData === undefined ? 0 : 1) +
+  (request.invalidateKey === undefined ? 0 : 1) +
+  (request.bind === undefined ? 0 : 1) +
+  (request.remote === undefined ? 0 : 1) +
+  (request.compareAdd === undefined ? 0 : 1) +
+  (request.swap === undefined ? 0 : 1) +
+  (request.addressHandle === undefined ? 0 : 1) +
+  (request.destinationQueuePair === undefined ? 0 : 1) +
+  (request.queueKey === undefined ? 0 : 1);
+
 /**
  * Checks a work request: its service must have the operation, and it must have all fields that the operation needs and no unknown keys.
  * @throws VerbsError EINVAL, TypeError, RangeError: each names the argument by its path
@@ -82,35 +102,9 @@ export function checkSendWorkRequest(service: ServiceType, request: SendRequest)
   let keys = keysWithValue(request);
   for (const _ in request) keys--;
   if (keys !== 0) checkKeys(requestKeys, request);
-  const { opcode, inlineData, gather } = request;
-  if (inlineData !== undefined && gather !== undefined) {
-    throw invalid('postSend', 'gather', 'left out where inlineData is given', gather);
-  }
-  const needed = needs[service]![opcode] ?? 0;
+  if (request.inlineData !== undefined && request.gather !== undefined) throw twoSources(request.gather);
+  const needed = needs[service]![request.opcode] ?? 0;
   if (needed !== need.nothing) checkNeeds(needed, service, request);
-}
-
-/** Counts the known keys that have a value. V8 knows which keys a request of a known shape lacks, so that those cost nothing. */
-function keysWithValue(request: SendRequest): number {
-  return (
-    (request.opcode === undefined ? 0 : 1) +
-    (request.wrId === undefined ? 0 : 1) +
-    (request.inlineData === undefined ? 0 : 1) +
-    (request.gather === undefined ? 0 : 1) +
-    (request.signaled === undefined ? 0 : 1) +
-    (request.fence === undefined ? 0 : 1) +
-    (request.solicited === undefined ? 0 : 1) +
-    (request.checksum === undefined ? 0 : 1) +
-    (request.immediateData === undefined ? 0 : 1) +
-    (request.invalidateKey === undefined ? 0 : 1) +
-    (request.bind === undefined ? 0 : 1) +
-    (request.remote === undefined ? 0 : 1) +
-    (request.compareAdd === undefined ? 0 : 1) +
-    (request.swap === undefined ? 0 : 1) +
-    (request.addressHandle === undefined ? 0 : 1) +
-    (request.destinationQueuePair === undefined ? 0 : 1) +
-    (request.queueKey === undefined ? 0 : 1)
-  );
 }
 
 function checkNeeds(needed: number, service: ServiceType, request: SendRequest): void {
@@ -181,6 +175,10 @@ function checkLocal({ opcode, inlineData, gather, bind }: SendRequest): void {
 function checkUint32(opcode: Opcode, path: string, expected: string, value: number | undefined): void {
   if (typeof value !== 'number') throw wrong(opcode, path, expected, value);
   if (!isUint32(value)) throw wrongRange(path, bits(32), value);
+}
+
+function twoSources(gather: SendRequest['gather']): Error {
+  return invalid('postSend', 'gather', 'left out where inlineData is given', gather);
 }
 
 function wrongOpcode(opcode: Opcode, service: ServiceType): Error {

@@ -54,8 +54,7 @@ export abstract class VerbsObject {
 
   /** @throws VerbsError EBADF: the object is closed */
   protected requireOpen(verb: string): void {
-    if (!this.isClosed) return;
-    throw new VerbsError(`${this.label} is closed`, { code: 'EBADF', verb, expected: 'an open object' });
+    if (this.isClosed) throw this.notOpen(verb);
   }
 
   /** Releases the device's part of the object. */
@@ -63,6 +62,10 @@ export abstract class VerbsObject {
 
   /** The object is closed, even if the device did not answer. */
   protected ended(): void {}
+
+  private notOpen(verb: string): VerbsError {
+    return new VerbsError(`${this.label} is closed`, { code: 'EBADF', verb, expected: 'an open object' });
+  }
 
   private busy(): VerbsError {
     const labels = [...this.children].map(({ label }) => label).join(', ');
