@@ -26,21 +26,20 @@ std::array<CrcImplementation, 5> supported_implementations() {
   const bool wide_256 =
       carryless_avx && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("vpclmulqdq");
   const bool wide_512 = wide_256 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-  return {{{"vpclmulqdq-512", wide_512, icrc_wide_512, icrc_copy_wide_512, vcrc_wide_512},
-           {"vpclmulqdq-256", wide_256, icrc_wide_256, icrc_copy_wide_256, vcrc_wide_256},
-           {"pclmulqdq-avx", carryless_avx, icrc_carryless_avx, icrc_copy_carryless_avx, vcrc_carryless_avx},
-           {"pclmulqdq", carryless, icrc_carryless, icrc_copy_carryless, vcrc_carryless},
-           {"slicing-by-8", true, icrc_slicing, icrc_copy_slicing, vcrc_slicing}}};
+  return {{{"vpclmulqdq-512", wide_512, icrc_wide_512, vcrc_wide_512},
+           {"vpclmulqdq-256", wide_256, icrc_wide_256, vcrc_wide_256},
+           {"pclmulqdq-avx", carryless_avx, icrc_carryless_avx, vcrc_carryless_avx},
+           {"pclmulqdq", carryless, icrc_carryless, vcrc_carryless},
+           {"slicing-by-8", true, icrc_slicing, vcrc_slicing}}};
 }
 #elif defined(__aarch64__)
 std::array<CrcImplementation, 2> supported_implementations() {
   const bool crc32 = (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
-  return {{{"crc32", crc32, icrc_crc32, icrc_copy_crc32, vcrc_slicing},
-           {"slicing-by-8", true, icrc_slicing, icrc_copy_slicing, vcrc_slicing}}};
+  return {{{"crc32", crc32, icrc_crc32, vcrc_slicing}, {"slicing-by-8", true, icrc_slicing, vcrc_slicing}}};
 }
 #else
 std::array<CrcImplementation, 1> supported_implementations() {
-  return {{{"slicing-by-8", true, icrc_slicing, icrc_copy_slicing, vcrc_slicing}}};
+  return {{{"slicing-by-8", true, icrc_slicing, vcrc_slicing}}};
 }
 #endif
 

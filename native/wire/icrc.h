@@ -20,8 +20,6 @@ struct CrcImplementation {
 
   // The ICRC register after `bytes` more bytes.
   uint32_t (*icrc)(uint32_t crc, const uint8_t* data, size_t bytes);
-  // The same, for bytes that are copied at the same time; the areas do not overlap.
-  uint32_t (*icrc_copy)(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes);
   // The VCRC register, in the low 16 bits, after `bytes` more bytes.
   uint32_t (*vcrc)(uint32_t crc, const uint8_t* data, size_t bytes);
 };
@@ -38,11 +36,6 @@ inline constexpr uint32_t vcrc_start = 0xffffu;
 // The ICRC register after `bytes` more bytes of payload or pad.
 inline uint32_t icrc_update(uint32_t crc, const uint8_t* data, size_t bytes) {
   return crc_in_use().icrc(crc, data, bytes);
-}
-
-// The ICRC register after `bytes` more bytes, which are copied.
-inline uint32_t icrc_copy(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes) {
-  return crc_in_use().icrc_copy(crc, target, source, bytes);
 }
 
 // The VCRC register after `bytes` more bytes.

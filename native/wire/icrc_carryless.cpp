@@ -7,71 +7,59 @@ namespace fpga_verbs::wire {
 namespace {
 
 // The register after at least 16 B.
-template <Polynomial polynomial, bool copies>
+template <Polynomial polynomial>
 [[gnu::always_inline, FPGA_VERBS_CARRYLESS]] inline uint32_t fold_all(uint32_t crc,
                                                                       const fold::Bytes& bytes) {
-  const fold::Head head = fold::head_of<copies>(crc, bytes);
+  const fold::Head head = fold::head_of(crc, bytes);
   size_t at = head.bytes;
   __m128i block = _mm_xor_si128(fold::move<polynomial, 128>(head.block),
-                                _mm_xor_si128(fold::take<copies>(bytes, at), head.rest));
+                                _mm_xor_si128(fold::load(bytes.first + at), head.rest));
   at += 16;
   if (bytes.size - at >= 48) {
     // Four blocks side by side, so that multiplications overlap.
-    __m128i second = fold::take<copies>(bytes, at);
-    __m128i third = fold::take<copies>(bytes, at + 16);
-    __m128i fourth = fold::take<copies>(bytes, at + 32);
+    __m128i second = fold::load(bytes.first + at);
+    __m128i third = fold::load(bytes.first + at + 16);
+    __m128i fourth = fold::load(bytes.first + at + 32);
     for (at += 48; bytes.size - at >= 64; at += 64) {
-      block = _mm_xor_si128(fold::move<polynomial, 512>(block), fold::take<copies>(bytes, at));
-      second = _mm_xor_si128(fold::move<polynomial, 512>(second), fold::take<copies>(bytes, at + 16));
-      third = _mm_xor_si128(fold::move<polynomial, 512>(third), fold::take<copies>(bytes, at + 32));
-      fourth = _mm_xor_si128(fold::move<polynomial, 512>(fourth), fold::take<copies>(bytes, at + 48));
+      block = _mm_xor_si128(fold::move<polynomial, 512>(block), fold::load(bytes.first + at));
+      second = _mm_xor_si128(fold::move<polynomial, 512>(second), fold::load(bytes.first + at + 16));
+      third = _mm_xor_si128(fold::move<polynomial, 512>(third), fold::load(bytes.first + at + 32));
+      fourth = _mm_xor_si128(fold::move<polynomial, 512>(fourth), fold::load(bytes.first + at + 48));
     }
     block =
         _mm_xor_si128(_mm_xor_si128(fold::move<polynomial, 384>(block), fold::move<polynomial, 256>(second)),
                       _mm_xor_si128(fold::move<polynomial, 128>(third), fourth));
   }
-  return fold::finish<polynomial, copies>(block, bytes, at);
+  return fold::finish<polynomial>(block, bytes, at);
 }
 
-template <Polynomial polynomial, bool copies>
+template <Polynomial polynomial>
 [[FPGA_VERBS_CARRYLESS]] uint32_t compute(uint32_t crc, const fold::Bytes& bytes) {
-  return fold_all<polynomial, copies>(crc, bytes);
+  return fold_all<polynomial>(crc, bytes);
 }
 
 // With instructions of three operands, which need no copies of registers.
-template <Polynomial polynomial, bool copies>
+template <Polynomial polynomial>
 [[FPGA_VERBS_CARRYLESS_AVX]] uint32_t compute_avx(uint32_t crc, const fold::Bytes& bytes) {
-  return fold_all<polynomial, copies>(crc, bytes);
+  return fold_all<polynomial>(crc, bytes);
 }
 
 } // namespace
 
 uint32_t icrc_carryless(uint32_t crc, const uint8_t* data, size_t bytes) {
-  return bytes < 16 ? icrc_slicing(crc, data, bytes) : compute<icrc_polynomial, false>(crc, {data, bytes});
-}
-
-uint32_t icrc_copy_carryless(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes) {
-  return bytes < 16 ? icrc_copy_slicing(crc, target, source, bytes)
-                    : compute<icrc_polynomial, true>(crc, {source, bytes, target});
+  return bytes < 16 ? icrc_slicing(crc, data, bytes) : compute<icrc_polynomial>(crc, {data, bytes});
 }
 
 uint32_t vcrc_carryless(uint32_t crc, const uint8_t* data, size_t bytes) {
-  return bytes < 16 ? vcrc_slicing(crc, data, bytes) : compute<vcrc_polynomial, false>(crc, {data, bytes});
+  return bytes < 16 ? vcrc_slicing(crc, data, bytes) : compute<vcrc_polynomial>(crc, {data, bytes});
 }
 
 uint32_t icrc_carryless_avx(uint32_t crc, const uint8_t* data, size_t bytes) {
-  return bytes < 16 ? icrc_slicing(crc, data, bytes)
-                    : compute_avx<icrc_polynomial, false>(crc, {data, bytes});
-}
-
-uint32_t icrc_copy_carryless_avx(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes) {
-  return bytes < 16 ? icrc_copy_slicing(crc, target, source, bytes)
-                    : compute_avx<icrc_polynomial, true>(crc, {source, bytes, target});
+  return bytes < 16 ? icrc_slicing(crc, data, bytes) : compute_avx<icrc_polynomial>(crc, {data, bytes});
 }
 
 uint32_t vcrc_carryless_avx(uint32_t crc, const uint8_t* data, size_t bytes) {
-  return bytes < 16 ? vcrc_slicing(crc, data, bytes)
-                    : compute_avx<vcrc_polynomial, false>(crc, {data, bytes});
+  return bytes < 16 ? vcrc_slicing(crc, data, bytes) : compute_avx<vcrc_polynomial>(crc, {data, bytes});
 }
 
 } // namespace fpga_verbs::wire

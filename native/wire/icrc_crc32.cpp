@@ -25,12 +25,6 @@ namespace {
 
 uint32_t icrc_crc32(uint32_t crc, const uint8_t* data, size_t bytes) { return compute(crc, data, bytes); }
 
-uint32_t icrc_copy_crc32(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes) {
-  if (bytes != 0) // memcpy takes no null pointers
-    std::memcpy(target, source, bytes);
-  return compute(crc, target, bytes);
-}
-
 } // namespace fpga_verbs::wire
 
 #endif

@@ -39,21 +39,10 @@ template <Polynomial polynomial, unsigned bits>
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data));
 }
 
-// The input bytes, and the destination of the copy.
 struct Bytes {
-  const uint8_t* source;
+  const uint8_t* first;
   size_t size;
-  uint8_t* target = nullptr; // none: it is not copied
 };
-
-// Loads the block at `at` and stores it when copying.
-template <bool copies>
-[[gnu::always_inline, FPGA_VERBS_CARRYLESS]] inline __m128i take(const Bytes& bytes, size_t at) {
-  const __m128i block = load(bytes.source + at);
-  if constexpr (copies)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes.target + at), block);
-  return block;
-}
 
 // Loading 16 B at `bytes` shifts a block up until its low `bytes` bytes are at the top; at 16 + `bytes`, down
 // by that many. Zeros are shifted in.
@@ -72,11 +61,10 @@ struct Head {
   size_t bytes;
 };
 
-template <bool copies>
 [[gnu::always_inline, FPGA_VERBS_CARRYLESS]] inline Head head_of(uint32_t crc, const Bytes& bytes) {
   const size_t odd = bytes.size & 15;
   const __m128i reg = _mm_cvtsi32_si128(static_cast<int>(crc));
-  const __m128i first = _mm_xor_si128(take<copies>(bytes, 0), reg);
+  const __m128i first = _mm_xor_si128(load(bytes.first), reg);
   return {_mm_shuffle_epi8(first, load(shifts.data() + odd)),
           _mm_shuffle_epi8(reg, load(shifts.data() + 16 + odd)), odd};
 }
@@ -99,11 +87,11 @@ template <Polynomial polynomial>
 }
 
 // Folds the whole blocks from `at` on, one by one, and reduces.
-template <Polynomial polynomial, bool copies>
+template <Polynomial polynomial>
 [[gnu::always_inline, FPGA_VERBS_CARRYLESS]] inline uint32_t finish(__m128i block, const Bytes& bytes,
                                                                     size_t at) {
   for (; at < bytes.size; at += 16)
-    block = _mm_xor_si128(move<polynomial, 128>(block), take<copies>(bytes, at));
+    block = _mm_xor_si128(move<polynomial, 128>(block), load(bytes.first + at));
   return reduce<polynomial>(block);
 }
 

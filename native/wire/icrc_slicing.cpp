@@ -51,12 +51,6 @@ uint32_t icrc_slicing(uint32_t crc, const uint8_t* data, size_t bytes) {
   return slice(icrc_tables, crc, data, bytes);
 }
 
-uint32_t icrc_copy_slicing(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes) {
-  if (bytes != 0) // memcpy takes no null pointers
-    std::memcpy(target, source, bytes);
-  return slice(icrc_tables, crc, target, bytes);
-}
-
 uint32_t vcrc_slicing(uint32_t crc, const uint8_t* data, size_t bytes) {
   return slice(vcrc_tables, crc, data, bytes);
 }

@@ -1,6 +1,6 @@
 import { loadTestAddon } from './test_addon.ts';
 
-export type CrcKind = 'icrc' | 'icrc_copy' | 'vcrc';
+export type CrcKind = 'icrc' | 'vcrc';
 
 /** Headers before the BTH, in the order of native/wire/packet_framing.h. */
 export const framings = ['ethernet_ipv4', 'ethernet_ipv6', 'infiniband_local', 'infiniband_global'] as const;
@@ -11,22 +11,10 @@ interface IcrcPort {
   /** The fastest first; implementations are named by their index here. */
   crcImplementations(): { name: string; isSupported: boolean }[];
   crcInUse(): string;
-  /** The register after all of source; kind icrc_copy copies it to target. */
-  crcCompute(
-    implementation: number,
-    kind: CrcKind,
-    crc: number,
-    source: Uint8Array,
-    target: Uint8Array,
-  ): number;
+  /** The register after all of data. */
+  crcCompute(implementation: number, kind: CrcKind, crc: number, data: Uint8Array): number;
   /** Nanoseconds of one computation, the mean of `rounds`, each of which begins with the last one's register. */
-  crcNanoseconds(
-    implementation: number,
-    kind: CrcKind,
-    source: Uint8Array,
-    target: Uint8Array,
-    rounds: number,
-  ): number;
+  crcNanoseconds(implementation: number, kind: CrcKind, data: Uint8Array, rounds: number): number;
   icrcOfHeaders(framing: number, headers: Uint8Array): number;
 }
 
