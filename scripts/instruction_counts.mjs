@@ -76,7 +76,7 @@ export const operations = {
 
 /** A count may differ from the recorded one by this part of it. */
 export const toleranceOf = (name) =>
-  operations[name].tolerance ?? (operations[name].inJavaScript ? 0.1 : 0.02);
+  operations[name].tolerance ?? (operations[name].inJavaScript ? 0.15 : 0.02);
 
 /** @returns {Record<string, {instructions: number, steps: number}>} what is recorded, of one unit */
 export function recordedCounts() {
