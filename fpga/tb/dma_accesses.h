@@ -102,6 +102,11 @@ private:
   };
 
   void ask(const Vdma& rtl, uint64_t now) {
+    const bool follows = has_more_ && rtl.request_user >> 2 == packet_;
+    if (follows && rtl.request_is_check == 0)
+      expect(place_, "an access of no bytes behind others of its packet", rtl.request_length == 0, false);
+    has_more_ = (rtl.request_user & 1) == 0;
+    packet_ = rtl.request_user >> 2;
     Asked asked{.access = {.underlying_function = rtl.request_underlying_function,
                            .protection_domain = rtl.request_protection_domain,
                            .key = rtl.request_key,
@@ -198,6 +203,8 @@ private:
   DmaModel& model_;
   std::map<uint32_t, std::deque<Asked>> asked_; // by queue pair
   std::map<uint32_t, uint64_t> free_at_;
+  uint32_t packet_ = 0;   // of the newest access,
+  bool has_more_ = false; // which is not its last one
   uint32_t waiting_ = 0;
   uint32_t saying_ = 0;
   bool is_said_ = false;

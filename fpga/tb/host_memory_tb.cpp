@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <vector>
 
 namespace fpga_verbs::bench {
@@ -175,6 +176,8 @@ private:
     until("append_ready", [&] { return rtl.append_ready != 0; });
     rtl.append = 0;
     structures.append(request);
+    appended_.push_front(request.queue_pair_number());
+    appended_.resize(4);
   }
 
   void take() {
@@ -286,7 +289,8 @@ private:
       entry.set_queue_pair_number(entry.queue_pair_number() ^ 1 << spec::queue_pair_index_bits);
       break;
     default: // A queue pair that may wait elsewhere, also at the head.
-      name_in_all(address / 128 * 128, other.queue_pair_number());
+      name_in_all(address / 128 * 128,
+                  random.once(2) ? other.queue_pair_number() : appended_[random.below(4)]);
       return;
     }
     write_memory(address, &entry, sizeof(entry));
@@ -335,6 +339,7 @@ private:
   std::vector<uint64_t> broken_; // Pages out of reach.
   size_t compared_faults_ = 0;
   uint32_t turned_out_ = 0;
+  std::deque<uint32_t> appended_ = std::deque<uint32_t>(4); // the newest queue pairs
 };
 
 } // namespace

@@ -144,7 +144,9 @@ public:
       header.set_length(random_.below(spec::command_payload_bytes + 1));
     if (!handles.empty() && !random_.once(8)) {
       const Handle& handle = handles[random_.below(static_cast<uint32_t>(handles.size()))];
-      header.set_address_handle(handle.number ^ (random_.once(24) ? 1U << random_.below(32) : 0));
+      const uint32_t wrong_bit =
+          random_.once(2) ? 16 + random_.below(8) : random_.below(32); // of its generation, or any
+      header.set_address_handle(handle.number ^ (random_.once(8) ? 1U << wrong_bit : 0));
     }
     std::memcpy(pcb.data.data(), &header, sizeof header);
     const uint32_t scale = random_.below(6);
