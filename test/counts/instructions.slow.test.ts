@@ -35,7 +35,7 @@ function requireCounts(context: TestContext): void {
 }
 
 describe('the instructions of an operation, and its steps of blocks', () => {
-  it.for(Object.entries(operations))('are those recorded: %s', { timeout: 300_000 }, ([name], context) => {
+  it.for(Object.entries(operations))('are those recorded: %s', { timeout: 600_000 }, ([name], context) => {
     requireCounts(context);
     if (machine() !== recordedMachine())
       leaveOut(`counts are recorded for ${recordedMachine()}, and this is ${machine()}`, context);

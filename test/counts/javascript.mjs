@@ -57,7 +57,6 @@ class Station {
 /** By name; each executes one unit this many times. */
 const operations = {
   send: {
-    units: 1,
     operate: (here, there) => {
       there.queuePair.postReceive({ wrId: 1, scatter: [there.target] });
       here.queuePair.postSend({ wrId: 2, opcode: Opcode.send, gather: [here.source], signaled: true });
@@ -66,7 +65,6 @@ const operations = {
     },
   },
   prepared_send: {
-    units: 1,
     prepare: (station) => station.prepare(),
     operate: (here, there) => {
       there.preparedReceive.post();
@@ -76,7 +74,6 @@ const operations = {
     },
   },
   write_batch: {
-    units: batch,
     operate: (here) => {
       const requests = [];
       for (let at = 1; at <= batch; at += 1)
@@ -92,7 +89,6 @@ const operations = {
     },
   },
   spread_batch: {
-    units: batch,
     operate: (here) => {
       const common = { opcode: Opcode.rdmaWrite, gather: [here.source], remote: here.remote };
       const requests = [];
@@ -102,7 +98,6 @@ const operations = {
     },
   },
   empty_poll: {
-    units: 1,
     operate: (here) => {
       here.completionQueue.poll(here.completions);
     },
